@@ -9,7 +9,7 @@ import pytest
 
 from sampan.component_base.resources import EVENTS, LEASES, NODES, PODS
 from sampan.controllers import node_lifecycle, taint_eviction
-from sampan.controllers.node_lifecycle.health import Heartbeat, NodeHealth, probe_of, silent_in_s, unknown_conditions
+from sampan.controllers.node_lifecycle.health import Heartbeat, NodeHealth, health_of, silent_in_s, unknown_conditions
 from sampan.controllers.node_lifecycle.node_health_map import NodeHealthMap
 from sampan.controllers.node_lifecycle.taints import UNREACHABLE, swaps_no_execute, taints_after
 from sampan.controllers.node_lifecycle.zones import RATE, SECONDARY_RATE, TaintingRate, rates
@@ -44,12 +44,12 @@ def lease(renewal: str) -> Any:
     return {"spec": {"renewTime": renewal}}
 
 
-def test_a_heartbeat_or_renewal_updates_the_probe() -> None:
-    first = probe_of(node(heartbeat="a"), lease("1"), None, NOW)
+def test_a_heartbeat_or_renewal_updates_the_health() -> None:
+    first = health_of(node(heartbeat="a"), lease("1"), None, NOW)
     assert first == NodeHealth(Heartbeat("a", "1"), NOW)
-    assert probe_of(node(heartbeat="a"), lease("1"), first, later(10)) == first
-    assert probe_of(node(heartbeat="a"), lease("2"), first, later(10)).at == later(10)
-    assert probe_of(node(heartbeat="b"), lease("1"), first, later(10)).at == later(10)
+    assert health_of(node(heartbeat="a"), lease("1"), first, later(10)) == first
+    assert health_of(node(heartbeat="a"), lease("2"), first, later(10)).at == later(10)
+    assert health_of(node(heartbeat="b"), lease("1"), first, later(10)).at == later(10)
 
 
 @pytest.mark.parametrize(("ready", "expected"), [("True", 40), ("False", 40), ("", 50)])

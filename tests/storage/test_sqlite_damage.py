@@ -87,7 +87,7 @@ async def started_and_scrubbed(path: Path) -> None:
 async def test_a_store_with_damage_refuses_writes_and_goes_on_with_reads(path: Path) -> None:
     store = await opened(path)
     first, second = (await store.range(PODS, prefix_end(PODS), limit=2)).items
-    store._condition.missing("a row")
+    store._health.missing("a row")
     for write in (
         store.create(PODS + "new", b"1"),
         store.update(first.key, b"2", first.mod_revision),

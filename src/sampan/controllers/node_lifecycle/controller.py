@@ -52,8 +52,8 @@ class NodeLifecycleController:
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._pods = client.resource(POD_VIEW, namespace="")
-        self._probes = NodeHealthMap(context.clock)
-        context.informer(LEASES).add_handler(self._probes)
+        self._health = NodeHealthMap(context.clock)
+        context.informer(LEASES).add_handler(self._health)
         self._rate = TaintingRate()
         self._evicting = asyncio.Lock()
 
@@ -61,17 +61,17 @@ class NodeLifecycleController:
         """Reconcile one node. Raises `ApiError`, `TransportError`."""
         node = await self._nodes.find(request)
         if node is None:
-            if self._probes.forget(request.name):
+            if self._health.forget(request.name):
                 note = f"Removing Node {request.name} from Controller"
                 self._recorder.normal(_named(request.name, request.name), "RemovingNode", note)
             return None
-        if request.name not in self._probes:
+        if request.name not in self._health:
             note = f"Registered Node {request.name} in Controller"
             self._recorder.normal(_named(request.name, meta(node).uid), "RegisteredNode", note)
         now = self._clock.now()
         lease = await self._leases.find(Request(LEASE_NAMESPACE, request.name))
-        probe = self._probes.observe(node, lease, now)
-        silent_s = silent_in_s(node, probe, now)
+        health = self._health.observe(node, lease, now)
+        silent_s = silent_in_s(node, health, now)
         try:
             if silent_s <= 0:
                 node = await self._mark_unknown(node, now)

@@ -40,10 +40,10 @@ def ready_status(node: core_v1.Node) -> str:
     return "" if ready is None else str(ready.get("status"))
 
 
-def probe_of(
+def health_of(
     node: core_v1.Node, lease: coordination_v1.Lease | None, before: NodeHealth | None, now: dt.datetime
 ) -> NodeHealth:
-    """Return the updated probe of a node."""
+    """Return the updated health of a node."""
     ready = find_status_condition(node.get("status"), "Ready") or {}
     spec = lease.get("spec") if lease is not None else None
     renewal = (spec.get("renewTime") if spec else None) or ""
@@ -54,10 +54,10 @@ def probe_of(
     return NodeHealth(heartbeat, now if ready or renewal or not created else parse_time(created))
 
 
-def silent_in_s(node: core_v1.Node, probe: NodeHealth, now: dt.datetime) -> float:
+def silent_in_s(node: core_v1.Node, health: NodeHealth, now: dt.datetime) -> float:
     """Return the seconds until a silent node is marked unknown; ≤ 0: now."""
     grace_s = MONITOR_GRACE_S if ready_status(node) else STARTUP_GRACE_S
-    return grace_s - (now - probe.at).total_seconds()
+    return grace_s - (now - health.at).total_seconds()
 
 
 def unknown_conditions(node: core_v1.Node, now: dt.datetime) -> list[core_v1.NodeCondition]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from sampan.controllers.node_lifecycle.health import NodeHealth, probe_of
+from sampan.controllers.node_lifecycle.health import NodeHealth, health_of
 from sampan.core.time import Clock
 from sampan.informer.ref import Deletion, Ref
 from sampan.kinds import coordination_v1, core_v1
@@ -33,24 +33,24 @@ _decode = view_decoder(_Lease)
 
 
 class NodeHealthMap:
-    """The probes of all nodes. It is a handler of the informer of Leases."""
+    """Health of all nodes. It is a handler of the informer of Leases."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._probes: dict[str, NodeHealth] = {}
+        self._health: dict[str, NodeHealth] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._probes
+        return name in self._health
 
     def observe(self, node: core_v1.Node, lease: coordination_v1.Lease | None, now: dt.datetime) -> NodeHealth:
-        """Update and return the probe of a node."""
+        """Update and return the health of a node."""
         name = meta(node).name
-        probe = self._probes[name] = probe_of(node, lease, self._probes.get(name), now)
-        return probe
+        health = self._health[name] = health_of(node, lease, self._health.get(name), now)
+        return health
 
     def forget(self, name: str) -> bool:
-        """Drop the probe of a deleted node; return True if there was one."""
-        return self._probes.pop(name, None) is not None
+        """Drop the record of a deleted node; return True if there was one."""
+        return self._health.pop(name, None) is not None
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
         """Record the renewal of a new Lease."""
@@ -64,10 +64,10 @@ class NodeHealthMap:
         """Do nothing: a deleted Lease is not a heartbeat."""
 
     def _record(self, ref: Ref[Any]) -> None:
-        """Record a renewal. A node without probe is skipped: its first reconciliation reads the Lease."""
-        probe = self._probes.get(ref.name) if ref.namespace == LEASE_NAMESPACE else None
-        if probe is None:
+        """Record a renewal. A node without a record is skipped: its first reconciliation reads the Lease."""
+        health = self._health.get(ref.name) if ref.namespace == LEASE_NAMESPACE else None
+        if health is None:
             return
         renewal = _decode(ref.raw).spec.renew_time or ""
-        if renewal != probe.heartbeat.renewal:
-            self._probes[ref.name] = NodeHealth(probe.heartbeat._replace(renewal=renewal), self._clock.now())
+        if renewal != health.heartbeat.renewal:
+            self._health[ref.name] = NodeHealth(health.heartbeat._replace(renewal=renewal), self._clock.now())

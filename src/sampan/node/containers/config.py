@@ -29,10 +29,10 @@ class ContainerConfigs:
         volumes: Mapping[str, MountedVolume],
         services: Mapping[str, str],
         references: References,
-        parts: SubPathMounts,
+        sub_paths: SubPathMounts,
         images_have_users: bool = False,
     ) -> None:
-        """`parts`: parts of the Pod's volumes.
+        """`sub_paths`: parts of the Pod's volumes.
 
         `images_have_users`: the runtime checks the user of a container that sets none.
         """
@@ -41,7 +41,7 @@ class ContainerConfigs:
         self._volumes = volumes
         self._services = services
         self._references = references
-        self._parts = parts
+        self._sub_paths = sub_paths
 
     async def config_of(self, container: Container) -> ContainerConfig:
         """Return the configuration. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
@@ -76,8 +76,8 @@ class ContainerConfigs:
     async def _mounts(self, container: Container, env: Mapping[str, str]) -> Sequence[Mount]:
         """Return the mounts. Parts of volumes need the disk, so they are prepared in a thread."""
         if any(mount.sub_path or mount.sub_path_expr for mount in container.volume_mounts):
-            return await asyncio.to_thread(mounts_of, container, self._volumes, env, self._parts)
-        return mounts_of(container, self._volumes, env, self._parts)
+            return await asyncio.to_thread(mounts_of, container, self._volumes, env, self._sub_paths)
+        return mounts_of(container, self._volumes, env, self._sub_paths)
 
 
 def _groups(place: PodPlace) -> Sequence[int]:

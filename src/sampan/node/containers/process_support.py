@@ -126,7 +126,7 @@ class ProcessSupport:
             volumes=self._mounts[uid].mounted,
             services=service_environment(await self._services(), place.pod.metadata.namespace, links=links),
             references=self._references,
-            parts=self._volumes.parts_of(uid),
+            sub_paths=self._volumes.sub_paths_of(uid),
             images_have_users=self._images_have_users,
         )
 

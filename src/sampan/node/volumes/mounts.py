@@ -32,7 +32,7 @@ class MountedVolume:
 
 
 def mounts_of(
-    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], parts: SubPathMounts
+    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], sub_paths: SubPathMounts
 ) -> Sequence[Mount]:
     """Return the mounts of a container. Raises `MountError`, `OSError`.
 
@@ -52,7 +52,7 @@ def mounts_of(
         read_only = desired.read_only or volume.read_only
         mount = Mount(desired.name, str(volume.path), _absolute(desired.mount_path), read_only)
         if sub_path:
-            mount = _part(mount, volume, parts, sub_path, container=container.name, number=number)
+            mount = _part(mount, volume, sub_paths, sub_path, container=container.name, number=number)
         mounts.append(mount)
     return mounts
 
@@ -97,14 +97,14 @@ def _sub_path(desired: VolumeMount, env: Mapping[str, str]) -> str:
 
 
 def _part(
-    mount: Mount, volume: MountedVolume, parts: SubPathMounts, sub_path: str, *, container: str, number: int
+    mount: Mount, volume: MountedVolume, sub_paths: SubPathMounts, sub_path: str, *, container: str, number: int
 ) -> Mount:
     """Return the mount of a part of a volume. It is created if it is missing. Links must not lead out of the volume."""
     place = f"{container}/{number}"
     try:
         if volume.is_written:
-            return replace(mount, host_path=str(parts.of_written(volume.path, sub_path, place=place)))
-        path, identity = parts.of_volume(volume.path, sub_path, place=place)
+            return replace(mount, host_path=str(sub_paths.of_written(volume.path, sub_path, place=place)))
+        path, identity = sub_paths.of_volume(volume.path, sub_path, place=place)
     except PartError as error:
         text = f'failed to prepare subPath for volumeMount "{mount.name}" of container "{container}"'
         raise MountError(text) from error

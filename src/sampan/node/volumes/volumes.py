@@ -133,8 +133,8 @@ class Volumes:
             return None
         return max(0.1, known.renew_at - self._clock.now().timestamp())
 
-    def parts_of(self, uid: str) -> SubPathMounts:
-        """Return the parts of a Pod's volumes."""
+    def sub_paths_of(self, uid: str) -> SubPathMounts:
+        """Return the mounts of parts of a Pod's volumes."""
         return SubPathMounts(self._pod(uid) / PARTS, binds=self._binds)
 
     async def unmount(self, uid: str) -> None:

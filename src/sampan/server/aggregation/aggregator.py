@@ -26,7 +26,7 @@ from sampan.server.aggregation.registration import AutoRegistration
 from sampan.server.aggregation.remote_discovery import RemoteDiscovery
 from sampan.server.aggregation.remote_openapi import RemoteOpenApi
 from sampan.server.aggregation.settings import AggregationSettings
-from sampan.server.aggregation.status import write_verdict
+from sampan.server.aggregation.status import write_result
 from sampan.server.discovery.resources import Aggregated
 from sampan.server.openapi.merge import Json
 from sampan.server.proxy.forward import Proxy
@@ -145,17 +145,17 @@ class Aggregator:
 
     async def _write_local(self, api_service: ApiService) -> None:
         try:
-            await write_verdict(self._cluster, api_service, LOCAL)
+            await write_result(self._cluster, api_service, LOCAL)
         except (StatusError, *STORE_ERRORS) as error:
             _log.warning("cannot write the status of APIService %s: %s", api_service.name, error)
 
     async def _check(self, api_service: ApiService) -> AvailabilityResult:
-        verdict = await check(api_service, self._cluster.reader, self._client)
+        result = await check(api_service, self._cluster.reader, self._client)
         present = self.api_services.present().get((api_service.group, api_service.version))
         was_available = present is not None and present.available
-        self.metrics.judged(api_service.name, verdict, was_available=was_available)
-        await write_verdict(self._cluster, api_service, verdict)
-        return verdict
+        self.metrics.judged(api_service.name, result, was_available=was_available)
+        await write_result(self._cluster, api_service, result)
+        return result
 
     async def _refresh(self, api_service: ApiService) -> None:
         await self.discovery.refresh(api_service, self._client)

@@ -61,15 +61,15 @@ class ApiServiceController:
             handled = self._requests
             try:
                 with self._work.at(self.api_service.name):
-                    verdict = await self._check(self.api_service)
+                    result = await self._check(self.api_service)
             except (StatusError, *STORE_ERRORS) as error:
                 _log.warning("cannot check APIService %s: %s; trying again", self.api_service.name, error)
-                verdict = AvailabilityResult(before, "", str(error), retry=True)
-            if verdict.available and not before:
+                result = AvailabilityResult(before, "", str(error), retry=True)
+            if result.available and not before:
                 self._fetch_due.notify()
-            before = verdict.available
-            failures = failures + 1 if verdict.retry else 0
-            self._work.retries += verdict.retry
+            before = result.available
+            failures = failures + 1 if result.retry else 0
+            self._work.retries += result.retry
             pause_s = intervals.retry_s * 2 ** min(failures - 1, 20) if failures else intervals.resync_s
             if self._requests == handled:
                 await self._check_due.wait(min(intervals.resync_s, pause_s))

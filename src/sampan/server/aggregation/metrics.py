@@ -23,10 +23,10 @@ class AggregationMetrics:
             ("name", "reason"),
         )
 
-    def judged(self, name: str, verdict: AvailabilityResult, *, was_available: bool) -> None:
+    def judged(self, name: str, result: AvailabilityResult, *, was_available: bool) -> None:
         """Count an APIService that has become unavailable."""
-        if was_available and not verdict.available:
-            self._lost.add((name, verdict.reason))
+        if was_available and not result.available:
+            self._lost.add((name, result.reason))
 
     def collect(self) -> Iterable[Metric]:
         """Return all families for Prometheus."""

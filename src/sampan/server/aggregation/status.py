@@ -25,16 +25,16 @@ def context_of(name: str) -> Context:
     return Context(user="system:apiserver", groups=("system:masters",), name=name)
 
 
-async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: AvailabilityResult) -> None:
+async def write_result(cluster: Cluster, api_service: ApiService, result: AvailabilityResult) -> None:
     """Write a changed condition, unless the Service has changed too. **Raises** `StatusError` except 404."""
     endpoint = endpoint_of(cluster)
     now = format_time(cluster.clock.now())
     present = cluster.reader.get(GROUP, RESOURCE, "", api_service.name)
-    if present is None or same(present, _with_condition(present, api_service, verdict, now)):
+    if present is None or same(present, _with_condition(present, api_service, result, now)):
         return
 
     def edit(obj: Object, old: Object) -> Object:
-        return _with_condition(obj, api_service, verdict, now)
+        return _with_condition(obj, api_service, result, now)
 
     try:
         await update(endpoint.store, context_of(api_service.name), edit, cluster.clock, UpdateOptions(part=Part.STATUS))
@@ -43,11 +43,11 @@ async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Avai
             raise
 
 
-def _with_condition(obj: Object, api_service: ApiService, verdict: AvailabilityResult, now: str) -> Object:
+def _with_condition(obj: Object, api_service: ApiService, result: AvailabilityResult, now: str) -> Object:
     """Return the object with the condition. The time of transition changes only with the status."""
     if api_service_of(obj).service != api_service.service:
         return obj
-    condition, before = verdict.condition(now), condition_of(obj)
+    condition, before = result.condition(now), condition_of(obj)
     if before is not None and before.get("status") == condition["status"]:
         condition["lastTransitionTime"] = before.get("lastTransitionTime", now)
     status = obj.get("status") or {}

@@ -67,9 +67,9 @@ _REVISION_MAX = (1 << 63) - 1
 class Reader:
     """Connections for reads: one for single rows and history, and a few for ranges, each with its own snapshot."""
 
-    def __init__(self, path: str, condition: DatabaseHealth) -> None:
+    def __init__(self, path: str, health: DatabaseHealth) -> None:
         self._path = path
-        self._condition = condition
+        self._health = health
         self._point = open_reader(path)
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
@@ -88,7 +88,7 @@ class Reader:
                 "SELECT key, value, create_revision, revision FROM log WHERE revision = ?", (revision,)
             ).fetchall()
         if not rows:
-            raise self._condition.missing(f"the row of revision {revision}")
+            raise self._health.missing(f"the row of revision {revision}")
         return KeyValue(*rows[0])
 
     def history(self, start: str, end: str, after: int, until: int) -> EventBatch:
@@ -175,7 +175,7 @@ class Reader:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._condition.explain(error) from error
+            raise self._health.explain(error) from error
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         connection.rollback()

@@ -56,7 +56,7 @@ class SQLiteStore:
         space: DiskSpace | None = None,
     ) -> None:
         self._path = os.fspath(path)
-        self._condition = DatabaseHealth(self._path, bounded=size_bytes_max > 0, space=space)
+        self._health = DatabaseHealth(self._path, bounded=size_bytes_max > 0, space=space)
         self._size_bytes_max = size_bytes_max
         self._expiry = Expiry(clock, expiry_interval_s)
         self._broadcaster = WatchBroadcaster(self._history, buffer_max=watch_buffer_max)
@@ -84,11 +84,11 @@ class SQLiteStore:
             if new:
                 remove(self._path)
             raise
-        self._reader = Reader(self._path, self._condition)
-        self._writer = Writer(connection, self._condition.explain)
+        self._reader = Reader(self._path, self._health)
+        self._writer = Writer(connection, self._health.explain)
         self._queue = WriteQueue(self._writer, self._broadcaster, RecentRows(self._reader.row), index, self._expiry.add)
         self._expiry.start(self.expire)
-        self._scrubbing = asyncio.get_running_loop().run_in_executor(None, self._condition.scrub)
+        self._scrubbing = asyncio.get_running_loop().run_in_executor(None, self._health.scrub)
 
     async def close(self) -> None:
         """Finish pending writes and release files."""
@@ -101,10 +101,10 @@ class SQLiteStore:
         self._reader.close()
         while not self._scrubbing.done():
             # Repeated, because `stop` has no effect before the task has opened its connection.
-            self._condition.stop()
+            self._health.stop()
             await asyncio.wait([self._scrubbing], timeout=_STOP_INTERVAL_S)
         await self._writer.close()
-        self._condition.end()
+        self._health.end()
         self._unlock()
 
     async def revision(self) -> Revision:
@@ -132,13 +132,13 @@ class SQLiteStore:
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """Write a key that must not exist."""
-        if self._condition.fault is not None:
+        if self._health.fault is not None:
             await self._look()
         return await self._queue.create(key, value, self._expiry.due_at(ttl_s))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """Replace the row that is at mod revision `expected`."""
-        if self._condition.fault is not None and not (frees and self._condition.full):
+        if self._health.fault is not None and not (frees and self._health.full):
             await self._look()
         expires_at = self._expiry.due_at(ttl_s)
         if frees:
@@ -147,7 +147,7 @@ class SQLiteStore:
 
     async def delete(self, key: str, expected: int) -> Revision:
         """Delete the row that is at mod revision `expected`."""
-        if self._condition.fault is not None and not self._condition.full:
+        if self._health.fault is not None and not self._health.full:
             await self._look()
         return await self._free(key, None, expected, 0)
 
@@ -190,12 +190,12 @@ class SQLiteStore:
             swept = await self._writer.run(partial(compaction.mark, revision=revision))
             self._compacted = revision
             while swept < revision:
-                full = self._condition.full
+                full = self._health.full
                 step = compaction.SWEEP_REVISIONS_FULL if full else compaction.SWEEP_REVISIONS
                 until = min(swept + step, revision)
                 await self._writer.run(partial(compaction.sweep, after=swept, until=until))
                 swept = until
-            while await self._writer.run(partial(compaction.vacuum, pages_left_full=self._condition.free_pages_min)):
+            while await self._writer.run(partial(compaction.vacuum, pages_left_full=self._health.free_pages_min)):
                 pass
 
     @property
@@ -236,12 +236,12 @@ class SQLiteStore:
     async def _look(self) -> None:
         """Return freed space to the disk, then raise the reason for refusing writes if it persists."""
         try:
-            await self._writer.run(self._condition.look)
+            await self._writer.run(self._health.look)
         except StoreFull:
             if self._compacting.locked() or self._compacted >= self._broadcaster.revision:
                 raise
             await self._compact_all()
-            await self._writer.run(self._condition.look)
+            await self._writer.run(self._health.look)
 
     def _load(self, new: bool) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
         """Open the database and read the index. Raises `StoreDamaged`, `StoreFull`, `OSError`, `sqlite3.Error`."""
@@ -253,12 +253,12 @@ class SQLiteStore:
                 if new:
                     raise
                 # SQLite needs some space to open the database, and on a full disk only the reserve provides it.
-                self._condition.use_reserve()
+                self._health.use_reserve()
                 connection, index = self._read_index()
         except sqlite3.Error as error:
-            raise damaged(self._path, error) if is_damage(error) else self._condition.explain(error) from error
+            raise damaged(self._path, error) if is_damage(error) else self._health.explain(error) from error
         try:
-            self._condition.begin(connection, new=new)
+            self._health.begin(connection, new=new)
         except BaseException:
             connection.close()
             raise

@@ -52,10 +52,10 @@ _INTS: Final[dict[str, Callable[[int], Any]]] = {"int32": signed32, "int64": sig
 _decoders: dict[str, Decode] = {}
 
 
-def decode_message(message: str, body: bytes, start: int, stop: int, limits: DecodeBudget) -> Json:
+def decode_message(message: str, body: bytes, start: int, stop: int, budget: DecodeBudget) -> Json:
     """Return the JSON form of one message, without kind and apiVersion. Raises `DecodeError`."""
     obj = _template(message).copy()
-    _decoder(message)(obj, body, start, stop, limits)
+    _decoder(message)(obj, body, start, stop, budget)
     return obj
 
 
@@ -79,8 +79,8 @@ def _decoder(message: str) -> Decode:
 def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Callable[[], Json]]]) -> Decode:
     """Build the loop over the fields of a message. Two-byte tags are common, so they are read inline."""
 
-    def decode(obj: Json, body: bytes, position: int, end: int, limits: DecodeBudget) -> None:
-        limits.enter()
+    def decode(obj: Json, body: bytes, position: int, end: int, budget: DecodeBudget) -> None:
+        budget.enter()
         while position < end:
             tag = body[position]
             position += 1
@@ -105,7 +105,7 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                 if stop > end:
                     truncated()
                 if setter is not None:
-                    setter(obj, body, position, stop, limits)
+                    setter(obj, body, position, stop, budget)
                 elif size or keep:
                     obj[name] = body[position:stop].decode()
                 elif name in obj:
@@ -122,7 +122,7 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
         for name, zero in structs:
             if name not in obj:
                 obj[name] = zero()
-        limits.levels += 1
+        budget.levels += 1
 
     return decode
 
@@ -239,8 +239,8 @@ def _setter(field: Field, keep: bool) -> Setter | None:
 def _inline(message: str) -> Setter:
     decode = _decoder(message)
 
-    def set_inline(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
-        decode(obj, body, start, stop, limits)
+    def set_inline(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
+        decode(obj, body, start, stop, budget)
 
     return set_inline
 
@@ -249,11 +249,11 @@ def _message_setter(field: Field) -> Setter:
     name, message, decode = field.name, field.type, _decoder(field.type)
     new = _template(message).copy
 
-    def set_message(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
+    def set_message(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
         value = obj.get(name)
         if value is None:
             value = obj[name] = new()
-        decode(value, body, start, stop, limits)
+        decode(value, body, start, stop, budget)
 
     return set_message
 
@@ -262,14 +262,14 @@ def _message_adder(field: Field) -> Setter:
     name, message, decode = field.name, field.type, _decoder(field.type)
     new = _template(message).copy
 
-    def add_message(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
+    def add_message(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
         item = new()
         values = obj.get(name)
         if values is None:
             obj[name] = [item]
         else:
             values.append(item)
-        decode(item, body, start, stop, limits)
+        decode(item, body, start, stop, budget)
 
     return add_message
 
@@ -284,8 +284,8 @@ def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:
         return _UNIONS[type_], lambda: None
     _decoder(type_)
 
-    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Json:
-        return decode_message(type_, body, start, stop, limits)
+    def read(body: bytes, start: int, stop: int, budget: DecodeBudget) -> Json:
+        return decode_message(type_, body, start, stop, budget)
 
     return read, functools.partial(_zero_object, type_)
 

@@ -31,13 +31,13 @@ def union_readers(decode: Decode) -> dict[str, Reader]:
 def _schema_or_array(decode: Decode, message: str) -> Reader:
     """Read JSONSchemaPropsOrArray: a schema or a list of schemas."""
 
-    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Any:
+    def read(body: bytes, start: int, stop: int, budget: DecodeBudget) -> Any:
         schema, many = None, []
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
-                schema = decode(message, body, first, last, limits)
+                schema = decode(message, body, first, last, budget)
             elif tag == _VALUE:
-                many.append(decode(message, body, first, last, limits))
+                many.append(decode(message, body, first, last, budget))
         return many or schema
 
     return read
@@ -46,13 +46,13 @@ def _schema_or_array(decode: Decode, message: str) -> Reader:
 def _schema_or_bool(decode: Decode, message: str) -> Reader:
     """Read JSONSchemaPropsOrBool: a schema, or whether any value is allowed."""
 
-    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Any:
+    def read(body: bytes, start: int, stop: int, budget: DecodeBudget) -> Any:
         schema, allows = None, False
         for tag, first, last in scan(body, start, stop):
             if tag == tag_of(1, VARINT):
                 allows = bool(first)
             elif tag == _VALUE:
-                schema = decode(message, body, first, last, limits)
+                schema = decode(message, body, first, last, budget)
         return allows if schema is None else schema
 
     return read
@@ -61,11 +61,11 @@ def _schema_or_bool(decode: Decode, message: str) -> Reader:
 def _schema_or_texts(decode: Decode, message: str) -> Reader:
     """Read JSONSchemaPropsOrStringArray: a schema or a list of property names."""
 
-    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Any:
+    def read(body: bytes, start: int, stop: int, budget: DecodeBudget) -> Any:
         schema, names = None, []
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
-                schema = decode(message, body, first, last, limits)
+                schema = decode(message, body, first, last, budget)
             elif tag == _VALUE:
                 names.append(body[first:last].decode())
         return names or schema

@@ -33,17 +33,17 @@ _ZERO_SECONDS: Final = -62135596800
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def read_text(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
+def read_text(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> str:
     """Read a string."""
     return body[start:stop].decode()
 
 
-def read_bytes(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
+def read_bytes(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> str:
     """Read bytes; JSON writes them in base64."""
     return base64.b64encode(body[start:stop]).decode()
 
 
-def read_time(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str | None:
+def read_time(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> str | None:
     """Read a `metav1.Time`; None is Go's zero time."""
     return _time(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _time_uncached(body[start:stop])
 
@@ -58,7 +58,7 @@ def _time_uncached(raw: bytes) -> str | None:
 _time = functools.lru_cache(maxsize=4096)(_time_uncached)
 
 
-def read_micro_time(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str | None:
+def read_micro_time(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> str | None:
     """Read a `metav1.MicroTime`; None is Go's zero time."""
     if start == stop:
         return None
@@ -84,7 +84,7 @@ def _instant(seconds: int, micros: int) -> dt.datetime:
         raise DecodeError("the time is outside the years 0 to 9999") from None
 
 
-def read_duration(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
+def read_duration(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> str:
     """Read a `metav1.Duration`."""
     duration_ns = 0
     for tag, value, _ in scan(body, start, stop):
@@ -93,7 +93,7 @@ def read_duration(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> 
     return format_duration(duration_ns)
 
 
-def read_quantity(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
+def read_quantity(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> str:
     """Read a `resource.Quantity`."""
     if stop - start > 2 and body[start] == _FIRST and body[start + 1] == stop - start - 2:
         return body[start + 2 : stop].decode()
@@ -104,7 +104,7 @@ def read_quantity(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> 
     return text
 
 
-def read_int_or_string(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> int | str:
+def read_int_or_string(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> int | str:
     """Read an `intstr.IntOrString`."""
     return (
         _int_or_string(body[start:stop])
@@ -130,7 +130,7 @@ def _int_or_string_uncached(raw: bytes) -> int | str:
 _int_or_string = functools.lru_cache(maxsize=1024)(_int_or_string_uncached)
 
 
-def read_raw_json(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> Any:
+def read_raw_json(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> Any:
     """Read a message with a single field of raw JSON; None without it."""
     value: Any = None
     for tag, first, last in scan(body, start, stop):
@@ -139,7 +139,7 @@ def read_raw_json(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> 
     return value
 
 
-def read_texts(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> list[str]:
+def read_texts(body: bytes, start: int, stop: int, _budget: DecodeBudget) -> list[str]:
     """Read a message with a single list of strings, which is a plain list in JSON."""
     return [body[first:last].decode() for tag, first, last in scan(body, start, stop) if tag == _FIRST]
 

@@ -52,7 +52,7 @@ def decode(body: bytes, api_version: str = "", kind: str = "", *, messages_max: 
         raise DecodeError("unexpected EOF") from None
 
 
-def _decode(body: bytes, api_version: str, kind: str, limits: DecodeBudget) -> dict[str, Any]:
+def _decode(body: bytes, api_version: str, kind: str, budget: DecodeBudget) -> dict[str, Any]:
     given_version = given_kind = ""
     start = stop = 0
     for tag, first, last in scan(body, len(MAGIC), len(body)):
@@ -65,7 +65,7 @@ def _decode(body: bytes, api_version: str, kind: str, limits: DecodeBudget) -> d
     if message is None:
         raise DecodeError(f'no kind "{kind}" is registered for version "{api_version}"')
     obj: dict[str, Any] = {"kind": kind, "apiVersion": api_version}
-    obj |= decode_message(message, body, start, stop, limits)
+    obj |= decode_message(message, body, start, stop, budget)
     if body.count(b"{") + body.count(b"[") > _BRACKETS_MAX:
         _check_depth(obj)
     return obj

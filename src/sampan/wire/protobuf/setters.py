@@ -1,6 +1,6 @@
 """Setters for fields that are not messages: they store a decoded field in an object.
 
-A setter of length-delimited values takes the object, the body, the start and end of the value, and the limits.
+A setter of length-delimited values takes the object, the body, the start and end of the value, and the budget.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int],
 def packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
     """Return a setter that appends packed numbers to a list."""
 
-    def add_packed(obj: Json, body: bytes, start: int, stop: int, _limits: DecodeBudget) -> None:
+    def add_packed(obj: Json, body: bytes, start: int, stop: int, _budget: DecodeBudget) -> None:
         values = _list_of(obj, name)
         while start < stop:
             value, start = read_varint(body, start)
@@ -72,8 +72,8 @@ def _list_of(obj: Json, name: str) -> list[Any]:
 def value_setter(name: str, reader: Reader) -> Setter:
     """Return a setter that stores the value decoded by `reader`."""
 
-    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
-        obj[name] = reader(body, start, stop, limits)
+    def set_value(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
+        obj[name] = reader(body, start, stop, budget)
 
     return set_value
 
@@ -81,8 +81,8 @@ def value_setter(name: str, reader: Reader) -> Setter:
 def value_setter_unless_zero(name: str, reader: Reader) -> Setter:
     """Return a setter like `value_setter` that omits empty values."""
 
-    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
-        value = reader(body, start, stop, limits)
+    def set_value(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
+        value = reader(body, start, stop, budget)
         if value:
             obj[name] = value
         else:
@@ -96,9 +96,9 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 
     reader = VALUES["bytes"][0]
 
-    def set_bytes(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
+    def set_bytes(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
         if start != stop or keep:
-            obj[name] = reader(body, start, stop, limits)
+            obj[name] = reader(body, start, stop, budget)
         else:
             obj.pop(name, None)
 
@@ -108,8 +108,8 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 def value_adder(name: str, reader: Reader) -> Setter:
     """Return a setter that appends the value decoded by `reader` to a list."""
 
-    def add_value(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
-        value = reader(body, start, stop, limits)
+    def add_value(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
+        value = reader(body, start, stop, budget)
         values = obj.get(name)
         if values is None:
             obj[name] = [value]
@@ -122,21 +122,21 @@ def value_adder(name: str, reader: Reader) -> Setter:
 def entry_setter(name: str, read: Reader, zero: Callable[[], Any]) -> Setter:
     """Return a setter that adds an entry to a map; entries are messages with a key and a value."""
 
-    def set_entry(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
-        limits.count()
+    def set_entry(obj: Json, body: bytes, start: int, stop: int, budget: DecodeBudget) -> None:
+        budget.count()
         entries = obj.get(name)
         if entries is None:
             entries = obj[name] = {}
         value_at = _short_entry(body, start, stop)
         if value_at:
-            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, limits)
+            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, budget)
             return
         key, value, found = "", None, False
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
                 key = body[first:last].decode()
             elif tag == _VALUE:
-                value, found = read(body, first, last, limits), True
+                value, found = read(body, first, last, budget), True
         entries[key] = value if found else zero()
 
     return set_entry
