@@ -28,7 +28,7 @@ class EndpointsStrategy(Strategy):
     has_generation = False
     allow_create_on_update = True
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: core_v1.Endpoints) -> None:
         for subset in obj.get("subsets") or ():
             for port in subset.get("ports") or ():
                 if not port.get("protocol"):

@@ -1,5 +1,7 @@
 """Namespaces. Source: pkg/registry/core/namespace/strategy.go, storage/storage.go (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
@@ -7,6 +9,7 @@ from sampan.core.field import FieldError, Path, invalid
 from sampan.core.object import Object
 from sampan.core.validation.metadata import validate_standard_finalizer
 from sampan.core.validation.names import dns1123_label_errors, qualified_name_errors
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.strategy import Context, Strategy
@@ -38,7 +41,7 @@ class NamespaceStrategy(Strategy):
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns1123_label_errors(name, prefix=prefix)
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: core_v1.Namespace) -> None:
         metadata = obj["metadata"]
         name = metadata.get("name")
         if name:

@@ -49,7 +49,7 @@ class NodeStrategy(Strategy):
     labels: ClassVar[Sequence[str]] = ("spec.unschedulable",)
     selects_namespace = False
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: core_v1.Node) -> None:
         status = obj.get("status")
         if status:
             for name in ("capacity", "allocatable"):

@@ -47,7 +47,7 @@ class PersistentVolumeClaimStrategy(Strategy):
     returns_deleted_object = True
     keeps_status_on_create = True
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: core_v1.PersistentVolumeClaim) -> None:
         default_claim_spec(obj.setdefault("spec", {}))
         status = obj.setdefault("status", {})
         if not status.get("phase"):

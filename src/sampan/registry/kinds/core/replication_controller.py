@@ -32,7 +32,7 @@ class ReplicationControllerStrategy(Strategy):
     default_propagation = "Orphan"
     labels: ClassVar[Sequence[str]] = ("status.replicas",)
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: core_v1.ReplicationController) -> None:
         spec = obj.setdefault("spec", {})
         spec.setdefault("replicas", 1)
         template = spec.get("template")

@@ -47,7 +47,7 @@ class ServiceStrategy(Strategy):
         rule = dns1123_label_errors if gates.RELAXED_SERVICE_NAME_VALIDATION else dns1035_label_errors
         return rule(name, prefix=prefix)
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: core_v1.Service) -> None:
         if obj.get("spec") is None:
             obj["spec"] = {}
         spec: core_v1.ServiceSpec = obj["spec"]

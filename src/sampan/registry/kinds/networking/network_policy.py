@@ -177,7 +177,7 @@ def _condition(node: Object) -> Object:
 class NetworkPolicyStrategy(Strategy):
     """Defaults, rules and warnings of network policies."""
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: networking_v1.NetworkPolicy) -> None:
         """Set defaults: the policy applies to ingress, and to egress if it has egress rules. Ports are TCP."""
         spec: networking_v1.NetworkPolicySpec = obj.setdefault("spec", {})
         spec.setdefault("podSelector", {})

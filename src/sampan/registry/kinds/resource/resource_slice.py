@@ -1,5 +1,7 @@
 """Resource slices. Source: pkg/registry/resource/resourceslice, pkg/apis/resource/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Final
 
@@ -7,6 +9,7 @@ from sampan.core.clock import utc_now
 from sampan.core.field import Path, invalid, required, too_many
 from sampan.core.object import Object
 from sampan.core.time import format_time
+from sampan.kinds import resource_v1
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
@@ -127,7 +130,7 @@ class ResourceSliceStrategy(Strategy):
         """Check an update: driver, pool and node are immutable."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: resource_v1.ResourceSlice) -> None:
         """Set defaults: taints start now, and allocations on the node have the multiplier 1."""
         for device in obj.get("spec", {}).get("devices") or ():
             for taint in device.get("taints") or ():

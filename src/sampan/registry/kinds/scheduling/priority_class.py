@@ -1,9 +1,12 @@
 """Strategies of scheduling.k8s.io."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import Path, forbidden, required
 from sampan.core.object import Object
+from sampan.kinds import scheduling_v1
 from sampan.registry.columns.cells import NAME, at, boolean, column, integer
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, check_immutable, not_supported
@@ -34,7 +37,7 @@ class PriorityClassStrategy(Strategy):
     Source: pkg/registry/scheduling/priorityclass, pkg/apis/scheduling/{v1,validation} (1.36).
     """
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: scheduling_v1.PriorityClass) -> None:
         """Set defaults: pods may preempt pods of lower priority."""
         obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 

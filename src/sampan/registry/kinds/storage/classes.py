@@ -73,7 +73,7 @@ class StorageClassStrategy(Strategy):
     has_generation = False
     returns_deleted_object = True
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: storage_v1.StorageClass) -> None:
         """Set defaults: volumes are deleted with their claim and bound immediately."""
         obj.setdefault("reclaimPolicy", "Delete")
         obj.setdefault("volumeBindingMode", "Immediate")
