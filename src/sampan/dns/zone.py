@@ -4,6 +4,7 @@ Source: kubernetes/dns docs/specification.md (1.1.0); CoreDNS plugin/kubernetes 
 """
 
 import ipaddress
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -19,15 +20,8 @@ from sampan.dns.endpoints import (
     weight_of,
 )
 from sampan.dns.message import Rcode, ResourceRecord, ResponseSections, Type
-from sampan.dns.names import Address, MalformedName, Name, parse_name, reverse_name
+from sampan.dns.names import Address, MalformedName, Name, encode_name, parse_name, reverse_name
 from sampan.dns.objects import Port, Service, ZoneObjects
-from sampan.dns.record_data import (
-    address_record,
-    name_record,
-    service_record,
-    start_of_authority,
-    text_record,
-)
 
 SCHEMA_VERSION: Final = "1.1.0"
 _ADDRESSES: Final = (Type.A, Type.AAAA)
@@ -243,3 +237,31 @@ def _dashed_address(label: str) -> str | None:
         except ValueError:
             continue
     return None
+
+
+def address_record(name: Name, ttl: int, address: str) -> ResourceRecord:
+    """Return the A or AAAA record of an address. Raises `ValueError`."""
+    parsed = ipaddress.ip_address(address)
+    return ResourceRecord(name, Type.A if parsed.version == 4 else Type.AAAA, ttl, parsed.packed)
+
+
+def name_record(name: Name, type: Type, ttl: int, target: Name) -> ResourceRecord:
+    """Return a CNAME, NS or PTR record. Raises `MalformedName`."""
+    return ResourceRecord(name, type, ttl, encode_name(target))
+
+
+def service_record(name: Name, ttl: int, *, weight: int, port: int, target: Name) -> ResourceRecord:
+    """Return an SRV record with priority 0."""
+    return ResourceRecord(name, Type.SRV, ttl, struct.pack("!HHH", 0, weight, port) + encode_name(target))
+
+
+def text_record(name: Name, ttl: int, text: str) -> ResourceRecord:
+    """Return a TXT record of one short ASCII text."""
+    encoded = text.encode("ascii")
+    return ResourceRecord(name, Type.TXT, ttl, bytes([len(encoded)]) + encoded)
+
+
+def start_of_authority(zone: Name, ttl: int, serial: int) -> ResourceRecord:
+    """Return the SOA record of a zone. Clients keep negative answers for `ttl` seconds."""
+    names = encode_name(("ns", "dns", *zone)) + encode_name(("hostmaster", *zone))
+    return ResourceRecord(zone, Type.SOA, ttl, names + struct.pack("!5I", serial, 7200, 1800, 86400, ttl))
