@@ -25,6 +25,10 @@ FILLERS = frozenset({
 DIALECT = re.compile(rf"\b(?:{'|'.join(sorted(NOT_IN_SENTENCES))})\b", re.IGNORECASE)
 QUOTED = re.compile(r"``[^`]*``|`[^`\n]*`|\"[^\"\n]*\"")
 DIALECT_SHARE_MAX = 0.005
+RETURNED = frozenset({"return", "returns", "yield", "true", "if"})
+"""Words about a result, which the signature has."""
+REPEATED_MAX = 40
+"""Docstrings of one line that only repeat the names of class, function and parameters. The number only falls."""
 
 
 def refers_only(docstring: str) -> bool:
@@ -76,6 +80,31 @@ def docstrings_of(tree: ast.Module, stem: str) -> Iterator[tuple[str, str]]:
                     node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
                 )
                 yield name_of(node, stem) if is_first else "", text
+
+
+def repeated_in(tree: ast.Module) -> Iterator[str]:
+    """Yield the docstrings of one line with only words of class, function, parameters and result."""
+    owners = {each: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in node.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (text := ast.get_docstring(node)):
+            owner = owners[node].name if node in owners else ""
+            spoken = " ".join(word for word in re.findall(r"\w+", text) if word.lower() not in RETURNED)
+            if "\n" not in text and repeats(f"{name_of(node, '')} {owner}", spoken):
+                yield text
+
+
+def test_few_docstrings_of_functions_repeat_the_names_around_them() -> None:
+    found = [(path.name, text) for path in SOURCES for text in repeated_in(parse(text_of(path)))]
+    assert len(found) <= REPEATED_MAX, f"state the purpose: {found}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("Return the name of the Pod.", True), ("Return the name under which it is known.", False)],
+)
+def test_a_method_that_repeats_its_class_is_found(text: str, found: bool) -> None:
+    tree = ast.parse(f'class Pod:\n def name(self):\n  """{text}"""')
+    assert list(repeated_in(tree)) == [text] * found
 
 
 @pytest.fixture(scope="module")
