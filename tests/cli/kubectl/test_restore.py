@@ -38,7 +38,7 @@ def test_deleted_objects_are_listed_with_their_user(run: Run, removed: dict[str,
     assert (done.code, done.err) == (0, "")
     assert done.lines[0].split() == ["NAMESPACE", "NAME", "DELETED", "BY", "REVISION"]
     assert done.lines[1].split()[:2] == [namespace, "a"]
-    assert done.lines[1].split()[3] != "-"
+    assert done.lines[1].split()[3] == "admin"
     everywhere = run("history", "--deleted", "configmap", "-A")
     assert done.lines[1].split()[-1] in [line.split()[-1] for line in everywhere.lines]
 
@@ -75,6 +75,18 @@ def test_a_dry_run_shows_the_object_and_creates_nothing(
     assert '+  x: "1"' in done.lines
     assert done.lines[-1] == "configmap/a created again (server dry run)"
     assert api.request("GET", f"{maps}/a")[0] == 404
+
+
+def test_a_job_gets_a_new_selector(run: Run, api: Api, namespace: str) -> None:
+    path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    old = api.create(path, {"metadata": {"name": "j"}, "spec": {"suspend": True, "template": template}})
+    assert api.request("DELETE", f"{path}/j?propagationPolicy=Background")[0] == 200
+    done = run("restore", "job/j", "-n", namespace)
+    assert (done.code, done.out) == (0, "job.batch/j created again\n")
+    _, new = api.request("GET", f"{path}/j")
+    assert old["spec"]["selector"] != new["spec"]["selector"]
+    assert new["spec"]["suspend"] is True
 
 
 def test_an_object_is_rolled_back_to_a_revision(run: Run, api: Api, changed: tuple[str, ...]) -> None:

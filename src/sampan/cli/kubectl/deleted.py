@@ -50,8 +50,11 @@ async def deletions(client: Client, target: ObjectTarget, limit: int | None) -> 
 
 
 def author(line: Line) -> str:
-    """Return the user of a write, else its manager; empty if the server has neither."""
-    return str(line.get("user") or line.get("manager") or "")
+    """Return the user of a write and its program, else the manager; empty if the server has neither."""
+    user, agent = line.get("user"), (line.get("userAgent") or "").partition("/")[0]
+    if not user:
+        return str(line.get("manager") or "")
+    return f"{user} ({agent})" if agent else str(user)
 
 
 def described(line: Line) -> Object:

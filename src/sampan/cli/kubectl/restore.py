@@ -31,6 +31,12 @@ _OF_THE_SERVER: Final = (
     "selfLink",
 )
 """Fields of the metadata that belong to one life of an object."""
+_LABELS_OF_JOBS: Final = (
+    "controller-uid",
+    "job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+)
 _MANAGER: Final = "sampan-restore"
 _COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -64,7 +70,7 @@ async def restore_command(
     current = await _current(client, target)
     if current is not None and revision is None:
         raise TargetError(f"{shown} exists: give --revision to roll it back")
-    desired = _restored(await _state(client, target, revision, shown))
+    desired = _restored(await _state(client, target, revision, shown), creates=current is None)
     is_dry_run = dry_run == "server"
     if current is None:
         options = WriteOptions(_MANAGER, dry_run=is_dry_run)
@@ -111,11 +117,25 @@ async def _state(client: Client, target: ObjectTarget, revision: str | None, sho
     return obj
 
 
-def _restored(obj: Object) -> Object:
-    """Return the object as a client would create it."""
+def _restored(obj: Object, *, creates: bool) -> Object:
+    """Return the object as a client would create or apply it."""
     left_out = {*_OF_THE_SERVER, "ownerReferences"}
     metadata = {name: value for name, value in obj["metadata"].items() if name not in left_out}
-    return {name: value for name, value in obj.items() if name != "status"} | {"metadata": metadata}
+    found = {name: value for name, value in obj.items() if name != "status"} | {"metadata": metadata}
+    if creates and obj["kind"] == "Job" and obj["apiVersion"].startswith("batch/"):
+        _remove_generated_selector(found)
+    return found
+
+
+def _remove_generated_selector(job: Object) -> None:
+    """Remove what the server generates from the uid of a Job, unless its selector is manual."""
+    spec = job.get("spec") or {}
+    if spec.get("manualSelector"):
+        return
+    spec.pop("selector", None)
+    for metadata in (job["metadata"], (spec.get("template") or {}).get("metadata") or {}):
+        for label in _LABELS_OF_JOBS:
+            (metadata.get("labels") or {}).pop(label, None)
 
 
 def _added_since(desired: Object, result: Object) -> list[FieldChange]:
