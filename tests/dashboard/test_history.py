@@ -60,6 +60,16 @@ def test_any_two_revisions_are_compared_and_the_address_has_both(server: Dashboa
         expect(lines.locator("table.split td.gone")).to_contain_text("key: value")
 
 
+def test_a_revision_leads_to_the_page_of_its_time(server: DashboardServer, chromium: Browser) -> None:
+    server.create(CONFIG_MAPS, config_map("visited"))
+    patch(server, f"{CONFIG_MAPS}/visited", {"data": {"key": "newer"}})
+    with chromium.page("object/core/v1/configmaps/default/visited?tab=history") as page:
+        revision(page, "Created").click()
+        page.get_by_role("link", name="Page at this time").click()
+        expect(page.get_by_role("region", name="The page shows the past")).to_be_visible()
+        expect(page.get_by_text("value", exact=True)).to_be_visible()
+
+
 def test_changes_of_the_status_can_be_hidden(server: DashboardServer, chromium: Browser) -> None:
     create_deployment(server, "quiet")
     server.patch(f"{DEPLOYMENTS}/quiet/status", {"status": {"observedGeneration": 1}})

@@ -36,7 +36,7 @@ export function Review({ edit, schema, title = t("review.title"), action = t("re
     const stop = new AbortController();
     load(stop.signal);
     return () => stop.abort();
-  }, [way.value, choices.value, stored]);
+  }, [way.value, choices.value, stored, schema]);
   async function load(/** @type {AbortSignal} */ signal) {
     busy.value = true;
     const loaded = way.peek();

@@ -9,6 +9,8 @@ import { momentText } from "../past/moment.js";
 import { ActionButton } from "../rights/action_button.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { query, setQuery } from "../routes/location.js";
+import { objectAddress } from "../routes/routes.js";
+import { useSchema } from "../schema/use_schema.js";
 import { t } from "../texts/catalogue.js";
 import { isStatusOnly } from "./changed_fields.js";
 import { ComparisonPane } from "./comparison_pane.js";
@@ -66,6 +68,7 @@ function Shown({ kind, object, deleted, revisions, tugs }) {
         onChoose=${choose} onCompare=${compare} onEnd=${() => revisions.older()}><${End} revisions=${revisions} /><//>
     </div>
     ${chosen ? html`<${ComparisonPane} revisions=${all} chosen=${chosen} other=${other} status=${status} onBack=${() => setQuery({ rev: "", with: "" })}>
+        ${!momentText.value && chosen.type !== "DELETED" && html`<a class="button quiet" href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { at: chosen.revision })}><${Icon} name="history" />${t("history.page")}</a>`}
         ${!deleted && !momentText.value && chosen.type !== "DELETED" && chosen.revision !== object.metadata.resourceVersion && html`<${RollBackButton} kind=${kind} object=${object} state=${chosen.object} />`}<//>`
       : revisions.end.value ? html`<${Empty} icon="history" title=${t("history.gone", { revision: asked })} hint=${t("history.gone_hint")} />` : html`<${Loading} />`}
   </div>`;
@@ -76,6 +79,8 @@ function RollBackButton({ kind, object, state }) {
   const open = useSignal(false);
   const done = useSignal(false);
   const { namespace = "", name } = object.metadata;
+  // Read before the dialog needs it.
+  useSchema(kind);
   const close = () => (open.value = false);
   const onDone = () => {
     close();

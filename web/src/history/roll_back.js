@@ -16,7 +16,7 @@ export function RollBack({ kind, object, state, onClose, onDone }) {
     const { namespace = "", name } = object.metadata;
     return { target: { kind, namespace, name }, base: signal(object), stored: signal(object), read: () => ({ manifest: earlier(state, object) }) };
   }, [state]);
-  return html`<${Review} key=${schema !== null} edit=${edit} schema=${schema} title=${t("rollback.title", { revision: state.metadata.resourceVersion })} action=${t("rollback.action")} onClose=${onClose} onSaved=${onDone} />`;
+  return html`<${Review} edit=${edit} schema=${schema} title=${t("rollback.title", { revision: state.metadata.resourceVersion })} action=${t("rollback.action")} onClose=${onClose} onSaved=${onDone} />`;
 }
 
 /** Metadata that follows the present life of the object. */

@@ -5,10 +5,11 @@ import { NoHistory, readChanges } from "../history/records.js";
 import { revisionsOf } from "../history/revisions.js";
 import { session } from "../session/session.js";
 import { StatusError } from "../transport/errors.js";
-import { subjectsOf } from "./subjects.js";
+import { distinct, referencesOf, subjectsOf } from "./subjects.js";
 
 const AT_ONCE = 4;
 const REVISIONS = 60;
+const EARLIER_MAX = 10;
 
 export class Investigation {
   constructor() {
@@ -46,6 +47,12 @@ export class Investigation {
           }
         }
       };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      // A reference that was removed can explain a problem too.
+      const earlier = (found.get(subjects[0])?.revisions ?? []).flatMap((each) => referencesOf(each.object));
+      const added = distinct([...subjects, ...earlier]).slice(subjects.length, subjects.length + EARLIER_MAX);
+      subjects.push(...added);
+      waiting.push(...added);
       await Promise.all(Array.from({ length: AT_ONCE }, work));
       if (stop.aborted) return;
       this.chapters.value = subjects.flatMap((each) => found.get(each) ?? []);

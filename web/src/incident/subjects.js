@@ -34,8 +34,16 @@ export async function subjectsOf(kind, object, owned, signal) {
     ...chosen(owned).map(({ kind: other, row }) => ({ kind: other, namespace: row.metadata.namespace ?? "", name: row.metadata.name, role: /** @type {const} */ ("owned") })),
     ...states.flatMap(referencesOf).slice(0, REFERENCES_MAX),
   ];
+  return distinct(all);
+}
+
+/**
+ * Return each object once.
+ * @param {Subject[]} subjects
+ */
+export function distinct(subjects) {
   const known = new Set();
-  return all.filter((each) => {
+  return subjects.filter((each) => {
     const path = apiPath(each.kind, each.namespace, each.name);
     return !known.has(path) && known.add(path);
   });

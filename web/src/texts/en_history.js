@@ -65,6 +65,7 @@ export default {
   "incident.role.owned": "owned",
   "incident.role.reference": "referenced",
   "history.fields": "Changed fields",
+  "history.page": "Page at this time",
   "history.list": "Revisions",
   "history.count": { one: "{count} revision", other: "{count} revisions" },
   "history.no_status": "Without status",
