@@ -48,7 +48,7 @@ class ClientCertificateVerifier:
     def replace(self, authorities: Iterable[x509.Certificate]) -> None:
         """Replace the trusted CAs."""
         self.authorities = trusted = tuple(authorities)
-        self._store = Store(trusted) if trusted else None
+        self._store = Store(list(trusted)) if trusted else None
         self.generation += 1
 
     def verify(self, certificate: x509.Certificate, intermediates: Sequence[bytes], now: datetime.datetime) -> Validity:
