@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.components import Component as RunningComponent
+from sampan.app.controller_manager.channel import ChannelClosed, ReportChannel
 from sampan.app.controller_manager.settings import USAGE_ERROR
 from sampan.app.controller_manager.shared_settings import node_names
 from sampan.app.settings.up import UpSettings
@@ -23,6 +24,7 @@ from sampan.core.settings import settings_of
 from sampan.core.settings.kinds import BOOLEAN
 from sampan.core.settings.tree import value_at
 from sampan.core.telemetry.log import format_of
+from sampan.server.routes.controllers import NoReports, ReportSource
 from sampan.server.verbs.components import (
     CONTROLLER_MANAGER,
     CONTROLLER_MANAGER_LEASE,
@@ -164,10 +166,22 @@ class LoopsChild:
         self._command = command
         self._name = name
         self._fault = f"the {name} have not been started"
+        self._channel = ReportChannel()
 
     def fault(self) -> str:
         """Reason why the process does not run; empty if it runs."""
         return self._fault
+
+    def report_source(self) -> ReportSource | None:
+        """Return the source of reports about the controllers of the process; None if there is no process."""
+        return None if self._command is None else self._report
+
+    async def _report(self, query: str, etag: str) -> tuple[int, bytes, str]:
+        try:
+            found = await self._channel.report(query, etag)
+        except ChannelClosed as error:
+            raise NoReports(self._fault or str(error)) from error
+        return found.code, found.body, found.tag
 
     async def run(self) -> None:
         """Run until cancelled. Returns early only if the process exits with a usage error."""
@@ -198,16 +212,18 @@ class LoopsChild:
         self._fault = ""
         _log.debug("the %s started", self._name, extra={"pid": process.pid})
         try:
+            await self._channel.open(process.channel)
             code = await process.wait()
             self._fault = f"the {self._name} ended with code {code}"
             return code
         finally:
+            self._channel.close()
             await _end(process)
 
 
 async def _end(process: ChildProcess) -> None:
     """End the process: gracefully, or after `END_S` by force."""
-    process.input.close()
+    process.channel.close()
     if process.has_exited:
         return
     try:

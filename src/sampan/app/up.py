@@ -105,7 +105,7 @@ async def _serve(up: UpSettings, bound: BoundPort, announce: Announce, parts: Se
     observability = Observability(up, cluster)
     loops = LoopsChild(command_of(up))
     how = _api_settings(up, credentials, authentication, observability, components_of(up, loops))
-    how = replace(how, faults=parts.faults and parts.faults(cluster))
+    how = replace(how, faults=parts.faults and parts.faults(cluster), controllers=loops.report_source())
     authorizers = authorizers_of(up, cluster, authentication.metrics)
     accepted = authentication.authenticators
     api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address, hosts=tls.hosts)

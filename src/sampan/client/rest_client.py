@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from sampan.client.errors import response_error
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.client.written import WRITE_OBSERVER
 from sampan.resource import ResourceInfo
 
 JSON: Final = "application/json"
@@ -56,7 +57,10 @@ class RESTClient:
             fields["content-type"] = JSON
         limit_s = self._limit_s
         response = await self.transport.send(HttpRequest(method, _target(path, query), fields, body, limit_s, limit_s))
-        return await _read(response, path)
+        content = await _read(response, path)
+        if method != "GET" and (observer := WRITE_OBSERVER.get()) is not None and "dryRun" not in query:
+            observer(method, path, content)
+        return content
 
     async def stream(
         self, path: str, *, query: Mapping[str, str], accept: str = JSON, idle_timeout_s: float | None = None

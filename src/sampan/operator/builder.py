@@ -212,6 +212,7 @@ class Builder:
         """
         name = self._check()
         controller = self._manager.new_controller(name, reconciler, self._options)
+        controller.resource = self._resource()
         for kind, index, function in self._indexes:
             self._manager.informer_for(kind).add_indexer(index, function)
         self._declare_writes()
@@ -252,6 +253,12 @@ class Builder:
         if self._name or self._for is None:
             return self._name
         return resource_info(self._for.kind).kind.lower()
+
+    def _resource(self) -> str:
+        """Return the resource of the reconciled objects, or of the watched ones that stand for themselves."""
+        own = [watch.kind for watch in self._watches if watch.map_function is for_object]
+        kinds = own if self._for is None else [self._for.kind]
+        return str(resource_info(kinds[0]).gvr.group_resource) if kinds else ""
 
     def _all_watches(self) -> list[_Watch]:
         found = [*self._watches]

@@ -12,7 +12,7 @@ from sampan.informer.handler import HandlerResult
 from sampan.informer.ref import Deletion, Ref, last_known
 from sampan.operator.failures.failed_events import FailedEvents
 from sampan.operator.predicates import Predicate
-from sampan.operator.queue import LOW_PRIORITY, WorkQueue
+from sampan.operator.queue import LOW_PRIORITY, Cause, CauseOrigin, WorkQueue
 from sampan.operator.request import Request
 from sampan.resource import ResourceInfo
 
@@ -66,8 +66,9 @@ class EnqueueHandler(Generic[T]):
         debounce_s: float = 0.0,
         source: str = "",
         priority: Priority[T] = 0,
+        resource: str = "",
     ) -> None:
-        """`source` names the source in messages about failed events."""
+        """`source` names the source in messages about failed events. `resource` names that of the objects in causes."""
         self.failed: FailedEvents[str] = FailedEvents(queue.name, source)
         self._place = f"for {queue.name} ({source})"
         self._queue = queue
@@ -75,6 +76,7 @@ class EnqueueHandler(Generic[T]):
         self._predicates = tuple(predicates)
         self._debounce_s = debounce_s
         self._priority = priority
+        self._origin = CauseOrigin(resource, name_of(map_function), tuple(map(name_of, self._predicates)))
 
     def __str__(self) -> str:
         return self._place
@@ -95,19 +97,23 @@ class EnqueueHandler(Generic[T]):
     def _add_event(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
         if not all(predicate.create(obj) for predicate in self._predicates):
             return None
-        return self._enqueue(self._priority_of(obj, low=is_in_initial_list), obj)
+        event = "list" if is_in_initial_list else "create"
+        return self._enqueue(self._priority_of(obj, low=is_in_initial_list), self._cause(event, obj), obj)
 
     def _update_event(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
         if not all(predicate.update(old, new) for predicate in self._predicates):
             return None
         if old.resource_version == new.resource_version:
-            return self._enqueue(self._priority_of(new, low=True), new)
-        return self._enqueue(self._priority_of(new), old, new)
+            return self._enqueue(self._priority_of(new, low=True), self._cause("resync", new), new)
+        return self._enqueue(self._priority_of(new), self._cause("update", new), old, new)
 
     def _delete_event(self, ref: Ref[T]) -> HandlerResult:
         if not all(predicate.delete(ref) for predicate in self._predicates):
             return None
-        return self._enqueue(self._priority_of(ref), ref)
+        return self._enqueue(self._priority_of(ref), self._cause("delete", ref), ref)
+
+    def _cause(self, event: str, ref: Ref[T]) -> Cause:
+        return Cause(event, self._origin, ref.key, ref.resource_version)
 
     def _priority_of(self, ref: Ref[T], *, low: bool = False) -> int:
         priority = self._priority if isinstance(self._priority, int) else self._priority(ref)
@@ -115,21 +121,29 @@ class EnqueueHandler(Generic[T]):
             raise TypeError(f"a priority is a number, not {priority!r}")
         return priority + LOW_PRIORITY if low else priority
 
-    def _enqueue(self, priority: int, *refs: Ref[T]) -> HandlerResult:
+    def _enqueue(self, priority: int, cause: Cause, *refs: Ref[T]) -> HandlerResult:
         for position, ref in enumerate(refs):
             found = self._map(ref)
             if not isinstance(found, tuple | list) and isinstance(found, Awaitable):
-                return self._enqueue_later(priority, found, *refs[position + 1 :])
-            self._add(found, priority)
+                return self._enqueue_later(priority, cause, found, *refs[position + 1 :])
+            self._add(found, priority, cause)
         return None
 
-    async def _enqueue_later(self, priority: int, found: Awaitable[Iterable[Request]], *refs: Ref[T]) -> None:
-        self._add(await found, priority)
-        waiting = self._enqueue(priority, *refs)
+    async def _enqueue_later(
+        self, priority: int, cause: Cause, found: Awaitable[Iterable[Request]], *refs: Ref[T]
+    ) -> None:
+        self._add(await found, priority, cause)
+        waiting = self._enqueue(priority, cause, *refs)
         if waiting is not None:
             await waiting
 
-    def _add(self, requests: Iterable[Request], priority: int) -> None:
+    def _add(self, requests: Iterable[Request], priority: int, cause: Cause) -> None:
         for request in requests:
             # The earliest time wins, so a stream of changes cannot delay an object forever.
-            self._queue.add_after(request, self._debounce_s, priority=priority)
+            self._queue.add_after(request, self._debounce_s, priority=priority, cause=cause)
+
+
+def name_of(part: Any) -> str:
+    """Return the name of a map function or predicate, for causes."""
+    name: str = getattr(part, "__qualname__", "") or type(part).__name__
+    return name.removesuffix(".<locals>.requests").lstrip("_")

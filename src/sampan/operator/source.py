@@ -12,19 +12,20 @@ import random
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from itertools import count
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from sampan.core.user_code import timed
 from sampan.informer.handler import EventHandler
 from sampan.operator.failures.failed_events import FailedEvents
-from sampan.operator.handlers import EnqueueHandler, MapFunction, Priority
+from sampan.operator.handlers import EnqueueHandler, MapFunction, Priority, name_of
 from sampan.operator.predicates import Predicate
-from sampan.operator.queue import LOW_PRIORITY, WorkQueue
+from sampan.operator.queue import LOW_PRIORITY, Cause, CauseOrigin, WorkQueue
 from sampan.operator.request import Request
 from sampan.resource import ObjectType
 
 T = TypeVar("T")
 E = TypeVar("E")
+_RECHECK: Final = Cause("recheck")
 
 
 class Source(Protocol):
@@ -90,6 +91,7 @@ class KindSource(Generic[T]):
             debounce_s=self._debounce_s,
             source=str(self),
             priority=self._priority,
+            resource=str(self._informer.object_type.info.gvr.group_resource),
         )
         registration = self._informer.add_handler(handler)
         try:
@@ -109,6 +111,7 @@ class ChannelSource(Generic[E]):
 
     def __init__(self, map_function: Callable[[E], Iterable[Request]], *, size_max: int = 1024) -> None:
         self._map = map_function
+        self._cause = Cause("channel", CauseOrigin("", name_of(map_function)))
         self._events: asyncio.Queue[E] = asyncio.Queue(size_max)
 
     def __str__(self) -> str:
@@ -137,7 +140,7 @@ class ChannelSource(Generic[E]):
         with timed(f"handler for {queue.name} ({self})"):
             requests = list(self._map(event))
         for request in requests:
-            queue.add(request)
+            queue.add(request, cause=self._cause)
 
 
 class PeriodicSource:
@@ -171,4 +174,4 @@ class PeriodicSource:
                 await self._available()
             await asyncio.sleep(self._period_s * (1.0 + self._jitter * random.uniform(-1.0, 1.0)))
             for request in self._requests():
-                queue.add(request, priority=LOW_PRIORITY)
+                queue.add(request, priority=LOW_PRIORITY, cause=_RECHECK)

@@ -55,6 +55,7 @@ from sampan.server.resource_metrics.resource_metrics import serving_metrics
 from sampan.server.resource_metrics.scraper import Scraper
 from sampan.server.resource_metrics.settings import ResourceMetricsSettings
 from sampan.server.resources import resource_handler
+from sampan.server.routes.controllers import ControllersRoute, ReportSource
 from sampan.server.routes.index import index_handler
 from sampan.server.routes.routes import Routes
 from sampan.server.routes.version import show_version
@@ -109,6 +110,8 @@ class ApiServerSettings:
     unread: UnreadLimits = field(default_factory=UnreadLimits)
     """Maximum numbers of bytes that wait because clients do not read."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
+    controllers: ReportSource | None = None
+    """Source of /debug/controllers; None: no controllers run next to this server."""
     """Health of controller-manager and scheduler."""
     faults: Filter | None = None
     """Injects faults into authorized requests, in tests; see `sampan.testing.faults`."""
@@ -256,6 +259,8 @@ class ApiServer:
             settings.identity.discovery.install(routes)
         if settings.profiling:
             Profiling().install(routes)
+        self.controllers = ControllersRoute(settings.controllers)
+        self.controllers.install(routes)
         self.flow_control.install(routes, self.metrics.registry)
         if self.dashboard is not None:
             self.dashboard.install(routes)

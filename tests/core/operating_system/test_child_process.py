@@ -23,7 +23,7 @@ async def test_all_waiters_get_the_exit_code() -> None:
     async with asyncio.timeout(WAIT_S):
         assert set(await asyncio.gather(process.wait(), process.wait())) == {3}
     assert process.has_exited
-    process.input.close()
+    process.channel.close()
 
 
 async def test_program_runs_until_its_stdin_is_closed() -> None:
@@ -32,7 +32,7 @@ async def test_program_runs_until_its_stdin_is_closed() -> None:
         async with asyncio.timeout(0.3):
             await process.wait()
     assert not process.has_exited
-    process.input.close()
+    process.channel.close()
     async with asyncio.timeout(WAIT_S):
         assert await process.wait() == 0
 
@@ -43,7 +43,7 @@ async def test_program_can_be_killed_twice() -> None:
     async with asyncio.timeout(WAIT_S):
         assert await process.wait() == -signal.SIGKILL
     process.kill()
-    process.input.close()
+    process.channel.close()
 
 
 async def test_missing_program_raises_at_once() -> None:

@@ -5,7 +5,7 @@ import pytest
 from sampan.client.errors import AlreadyExists, Conflict
 from sampan.client.patch import MergePatch
 from sampan.core.time import SystemClock
-from sampan.operator.leader_election import LeaderElectionConfig, LeaderElector, LeaseLock, LeaseRecord
+from sampan.operator.leader_election import LeaderElectionConfig, LeaderElector, LeaseLock, LeaseNote, LeaseRecord
 from sampan.operator.leader_election.lease_lock import LEASES
 from tests.operator.cluster import cluster_client
 
@@ -54,3 +54,17 @@ async def test_an_elector_leads_by_a_real_lease_and_gives_it_back() -> None:
 
         await elector.run(lead)
         assert (await client.resource(LEASES).get("lock"))["spec"]["holderIdentity"] == ""
+
+
+async def test_a_note_is_added_to_the_labels_and_annotations_of_the_lease() -> None:
+    async with cluster_client() as client:
+        lock = LeaseLock(client, "default", "lock", SystemClock())
+        lock.note = lambda: LeaseNote({"note": "true"}, {"place": "here"})
+        await lock.create(LeaseRecord("me", 15))
+        await client.resource(LEASES).patch("lock", MergePatch({"metadata": {"labels": {"a": "b"}}}))
+        await lock.get()
+        lock.note = lambda: LeaseNote({"note": "true"}, {"place": "there"})
+        await lock.update(LeaseRecord("me", 15))
+        metadata = (await client.resource(LEASES).get("lock"))["metadata"]
+        assert metadata["labels"] == {"a": "b", "note": "true"}
+        assert metadata["annotations"] == {"place": "there"}

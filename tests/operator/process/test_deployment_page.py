@@ -28,7 +28,7 @@ async def test_the_manifests_give_the_operator_its_rights(cluster: Cluster) -> N
     client = cluster.client(USER, groups=GROUPS)
     manager = Manager(client, ManagerOptions(leader_election=LeaderElectionConfig("boats", "harbour")))
     manager.informer_for(Boat)
-    _add_metrics_server(manager, OperatorSettings())
+    _add_metrics_server(manager, OperatorSettings(), {})
     needed = [*manager.rights(), Right("create", "events.k8s.io", "events", "default")]
     assert len(needed) == 8
     assert await missing_parts(client, [], needed) == []

@@ -26,7 +26,7 @@ async def _exit_codes(etcd: str) -> Counter[int]:
     for _ in range(STARTS):
         process = ChildProcess(["true"])
         codes[await process.wait()] += 1
-        process.input.close()
+        process.channel.close()
     for task in writing:
         task.cancel()
     await asyncio.gather(*writing, return_exceptions=True)

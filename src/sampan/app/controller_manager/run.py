@@ -8,14 +8,14 @@ import asyncio
 import gc
 import logging
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import Final
 
 import uvloop
 
+from sampan.app.controller_manager.channel import serve_channel
 from sampan.app.controller_manager.context import loop_context
 from sampan.app.controller_manager.settings import LoopSettings, NodeSettings
 from sampan.app.controller_manager.shared_settings import bundled
@@ -103,13 +103,14 @@ async def _run_manager(
 ) -> None:
     """Run the loops of the settings, and those that the functions in `more` add."""
     manager = Manager(client, _options(settings))
+    manager.reports.name = "control loops"
     context = loop_context(manager, config, settings)
     nodes = set_up(context, settings, config if settings.tunnel else None)
     for add in more:
         add(context)
     manager.add(FreeMemory())
     _freeze_heap()
-    with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
+    async with _ends_with_stdin(manager) if settings.ends_with_stdin else nullcontext():
         await _run_until_signal(manager, nodes)
 
 
@@ -290,27 +291,15 @@ def _freeze_heap() -> None:
     start_collector()
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+@asynccontextmanager
+async def _ends_with_stdin(manager: Manager) -> AsyncIterator[None]:
+    """Stop the manager when standard input closes during the block. If the end takes too long, exit at once."""
 
-
-@contextmanager
-def _ends_with_stdin(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` when standard input closes during the block. If the end takes too long, exit at once."""
-    loop = asyncio.get_running_loop()
-    descriptor = sys.stdin.fileno()
-
-    def readable() -> None:
-        if os.read(descriptor, 4096):
-            return
-        loop.remove_reader(descriptor)
+    def closed() -> None:
         _log.debug("standard input closed: ending the control loops")
-        stop()
-        loop.call_later(ORPHAN_GRACE_S, os._exit, 1)
+        manager.stop()
+        asyncio.get_running_loop().call_later(ORPHAN_GRACE_S, os._exit, 1)
 
-    loop.add_reader(descriptor, readable)
-    try:
+    async with TaskScope() as tasks:
+        tasks.begin(serve_channel(manager.reports, closed), "channel to the server")
         yield
-    finally:
-        loop.remove_reader(descriptor)

@@ -8,26 +8,34 @@ Concurrency: one daemon thread for each process waits for it to exit.
 """
 
 import asyncio
+import socket
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
 class ChildProcess:
-    """Running program. Its stdin is a pipe, its stdout is discarded, and it inherits stderr.
+    """Running program. Its stdin is a socket, its stdout is discarded, and it inherits stderr.
 
     It runs in a new session, so signals that a terminal sends to this process group, such as Ctrl-C, do not reach it.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
         """Start the program; requires a running event loop. Raises `OSError`."""
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
-        )
+        self.channel, theirs = socket.socketpair()
+        """The other end of the program's stdin. To close it ends the input of the program."""
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, start_new_session=True
+                )
+        except BaseException:
+            self.channel.close()
+            raise
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
         threading.Thread(target=self._watch, name=f"end of {self.pid}", daemon=True).start()
@@ -35,12 +43,6 @@ class ChildProcess:
     @property
     def pid(self) -> int:
         return self._process.pid
-
-    @property
-    def input(self) -> IO[bytes]:
-        """Return the pipe to the program's stdin."""
-        assert self._process.stdin is not None
-        return self._process.stdin
 
     @property
     def has_exited(self) -> bool:

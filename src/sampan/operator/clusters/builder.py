@@ -113,6 +113,7 @@ class ClustersBuilder:
     def _add(self, name: str, reconcile: ClusterReconcileFunction, member: Member) -> None:
         in_cluster = _in_cluster(member.name, reconcile)
         controller = member.manager.new_controller(member.controller_name(name), in_cluster, self._options)
+        controller.resource = "" if self._for is None else str(resource_info(cast(Any, self._for)).gvr.group_resource)
         delay_s = self._options.debounce_s
         for each in self._watches:
             informer = member.manager.informer_for(each.kind)

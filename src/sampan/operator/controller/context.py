@@ -8,6 +8,7 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from sampan.operator.failures.failed_events import EventFailure
+from sampan.operator.history.object_write import ReconcileWrites
 from sampan.operator.request import Request
 
 _COUNTED_DIGITS: Final = 12
@@ -22,6 +23,8 @@ class ReconcileContext(NamedTuple):
     """Unique for each attempt."""
     priority: int = 0
     """Priority of the request in the queue."""
+    writes: ReconcileWrites | None = None
+    """ReconcileWrites so far."""
 
     def fields(self) -> dict[str, str]:
         """Return the fields for log records (their `extra`)."""
@@ -66,6 +69,13 @@ CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reco
 def current_reconcile() -> ReconcileContext | None:
     """Return the reconcile of the calling code, also in the threads of plain reconcilers; None outside a reconcile."""
     return CURRENT_RECONCILE.get()
+
+
+def note_write(method: str, path: str, response: bytes) -> None:
+    """Add a write to the running reconcile."""
+    reconcile = CURRENT_RECONCILE.get()
+    if reconcile is not None and reconcile.writes is not None:
+        reconcile.writes.add(method, path, response)
 
 
 class ReconcileLogFilter(logging.Filter):

@@ -20,6 +20,7 @@ from typing import Final, cast
 
 from prometheus_client import CollectorRegistry
 
+from sampan.client.written import WRITE_OBSERVER
 from sampan.operator.controller.awaited import awaited
 from sampan.operator.controller.context import (
     CURRENT_RECONCILE,
@@ -28,6 +29,7 @@ from sampan.operator.controller.context import (
     RECONCILE_WRAPPER,
     FinishedReconcile,
     ReconcileContext,
+    note_write,
     reconcile_ids,
 )
 from sampan.operator.controller.failing import FailingObject
@@ -35,10 +37,14 @@ from sampan.operator.controller.failure_log import FailureLog
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
 from sampan.operator.controller.tracing import ReconcileTracer
+from sampan.operator.failures.error_text import ERROR_CHARACTERS_MAX, cut, one_line
 from sampan.operator.failures.failed_events import EVENT_FAILED, EVENT_RECOVERED, EventFailure
 from sampan.operator.failures.groups import single_error
 from sampan.operator.failures.requested_delay import add_failed
-from sampan.operator.queue import QueueShutDown, WorkQueue, WorkQueueMetrics
+from sampan.operator.history.object_write import ReconcileWrites
+from sampan.operator.history.reconcile_attempt import ReconcileAttempt
+from sampan.operator.history.reconcile_history import ReconcileHistory, ReconcileRate
+from sampan.operator.queue import REQUEUE_AFTER, QueueItem, QueueShutDown, WorkQueue, WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler, in_thread, is_asynchronous, reconcile_function
 from sampan.operator.request import Request, Result, TerminalError
 from sampan.operator.source import Source
@@ -68,8 +74,12 @@ class Controller:
         options: ControllerOptions = ControllerOptions(),
         metrics: ControllerMetrics | None = None,
         queue_metrics: WorkQueueMetrics | None = None,
+        history: ReconcileHistory | None = None,
     ) -> None:
-        """`name` appears in logs and metrics. Raises `TypeError` for an invalid reconciler."""
+        """`name` appears in logs and metrics. `history` gets the reconciles; None: one of this controller alone.
+
+        Raises `TypeError` for an invalid reconciler.
+        """
         self.name = name
         self.options = options
         self._function = reconcile_function(reconciler)
@@ -85,6 +95,13 @@ class Controller:
         self._started = False
         self._ids = reconcile_ids()
         self._failures = FailureLog()
+        self.history = ReconcileHistory() if history is None else history
+        """Last reconciles of the objects, perhaps also of other controllers."""
+        self.rate = ReconcileRate()
+        self.active = 0
+        """Number of workers that reconcile."""
+        self.resource = ""
+        """Resource of the reconciled objects as `plural.group`; empty if it is unknown."""
         self._metrics.failing.set_function(lambda: len(self._failures))
         self._event_observer: Callable[[EventFailure], None] | None = None
         self.tracer: ReconcileTracer | None = None
@@ -187,37 +204,47 @@ class Controller:
 
     async def _worker(self) -> None:
         queue = self.queue
+        WRITE_OBSERVER.set(note_write)
         while True:
             try:
-                request, priority = await queue.get_with_priority()
+                item = await queue.take()
             except QueueShutDown:
                 return
             try:
-                await self._handle(request, priority)
+                await self._handle(item)
             finally:
-                queue.done(request)
+                queue.done(item.key)
             # A reconciler that never waits would otherwise block all other tasks.
             await asyncio.sleep(0)
 
-    async def _handle(self, request: Request, priority: int) -> None:
+    async def _handle(self, item: QueueItem[Request]) -> None:
         """Run one reconcile and handle its result."""
-        context = ReconcileContext(self.name, request, next(self._ids), priority)
+        request = item.key
+        context = ReconcileContext(self.name, request, next(self._ids), item.priority, ReconcileWrites())
         token = CURRENT_RECONCILE.set(context)
         loop = asyncio.get_running_loop()
         started = loop.time()
         slow = _SlowReconcile(context, self.options.slow_reconcile_s)
         self._metrics.active.inc()
+        self.active += 1
+        trace_id, error, next_s, ended = "", None, None, False
         try:
             with _NO_SPAN if self.tracer is None else self.tracer.reconcile(context):
+                trace_id = "" if self.tracer is None else self.tracer.trace_id()
                 result = await self._reconcile(request)
-        except Exception as error:
-            self._failed(context, error)
+        except Exception as raised:
+            error, ended = raised, True
+            next_s = self._failed(context, raised)
         else:
-            self._succeeded(context, result)
+            next_s, ended = self._succeeded(context, result), True
         finally:
             slow.cancel()
             self._metrics.active.dec()
-            self._metrics.time.observe(loop.time() - started)
+            self.active -= 1
+            duration_s = loop.time() - started
+            self._metrics.time.observe(duration_s)
+            if ended:
+                self._remember(context, item, (started, duration_s), error, next_s, trace_id)
             CURRENT_RECONCILE.reset(token)
 
     async def _reconcile(self, request: Request) -> Result:
@@ -257,18 +284,21 @@ class Controller:
         response: object = await in_thread(self._executor, self._function, request)
         return await response if isinstance(response, Awaitable) else response
 
-    def _succeeded(self, context: ReconcileContext, result: Result) -> None:
+    def _succeeded(self, context: ReconcileContext, result: Result) -> float | None:
+        """Queue the next attempt that a result requests. Return its delay."""
         self.queue.forget(context.request)
         _observe(context, None, result.requeue_after_s)
         self._failures.succeeded(context)
         if result.requeue_after_s is None or result.requeue_after_s <= 0:
             self._metrics.results["success"].inc()
-            return
+            return None
         priority = context.priority if result.priority is None else result.priority
-        self.queue.add_after(context.request, result.requeue_after_s, priority=priority)
+        self.queue.add_after(context.request, result.requeue_after_s, priority=priority, cause=REQUEUE_AFTER)
         self._metrics.results["requeue_after"].inc()
+        return result.requeue_after_s
 
-    def _failed(self, context: ReconcileContext, error: Exception) -> None:
+    def _failed(self, context: ReconcileContext, error: Exception) -> float | None:
+        """Queue the next attempt after a failure. Return its delay; None if there is none."""
         self._metrics.errors.inc()
         self._metrics.results["error"].inc()
         if isinstance(error, _BUGS):
@@ -280,6 +310,35 @@ class Controller:
             retry_s = add_failed(self.queue, context.request, error, priority=context.priority)
         self._failures.failed(context, error, retry_s)
         _observe(context, error, retry_s)
+        return retry_s
+
+    def _remember(
+        self,
+        context: ReconcileContext,
+        item: QueueItem[Request],
+        times: tuple[float, float],
+        error: Exception | None,
+        next_s: float | None,
+        trace_id: str,
+    ) -> None:
+        """Record a reconcile. `times`: its start and its duration."""
+        started, duration_s = times
+        key, writes = (self.name, context.request), context.writes or ReconcileWrites()
+        self.rate.count(started + duration_s, failed=error is not None)
+        record = ReconcileAttempt(
+            context.reconcile_id,
+            started,
+            duration_s,
+            started - item.due_since,
+            "" if error is None else cut(one_line(error), ERROR_CHARACTERS_MAX),
+            next_s,
+            self.history.next_attempt(key),
+            item.causes,
+            trace_id,
+            writes.listed,
+            writes.more,
+        )
+        self.history.add(key, record)
 
     def _event_failed(self, failure: EventFailure) -> None:
         self._metrics.event_errors.inc()

@@ -20,3 +20,7 @@ class ReconcileTracer(Protocol):
     def transport(self, inner: Transport) -> Transport:
         """Return a transport that creates the spans of requests, and sends their context to the server."""
         ...
+
+    def trace_id(self) -> str:
+        """Return the id of the current trace in hexadecimal digits; empty if there is none."""
+        ...

@@ -13,6 +13,8 @@ from sampan.operator.request import RetryLater, TerminalError
 
 _EXPECTED: Final = (ClientError, StatusError, OSError, RetryLater, TerminalError)
 """Errors of normal operation. `OSError` includes `TimeoutError` and `ConnectionError`."""
+ERROR_CHARACTERS_MAX: Final = 1000
+"""Limit of an error's text in records."""
 _NAMESPACE_ENDS: Final = "NamespaceTerminating"
 """Cause in the response to a create in a namespace that is being deleted."""
 
@@ -53,3 +55,8 @@ def one_line(error: BaseException) -> str:
     text = error.message if isinstance(error, ApiError) else str(error)
     name = type(error).__name__
     return f"{name}: {' '.join(text.split())}" if text else name
+
+
+def cut(text: str, characters_max: int) -> str:
+    """Return a text, shortened to a number of characters."""
+    return text if len(text) <= characters_max else f"{text[: characters_max - 1]}…"

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator
 from typing import Final, TypeVar
 
 from sampan.client.errors import ApiError
-from sampan.operator.queue import WorkQueue
+from sampan.operator.queue import RETRY, WorkQueue
 from sampan.operator.request import RetryLater
 
 K = TypeVar("K", bound=Hashable)
@@ -21,12 +21,12 @@ def add_failed(queue: WorkQueue[K], key: K, error: BaseException, *, priority: i
     """
     after_s = _chosen(error)
     if after_s is None:
-        return queue.add_rate_limited(key, priority=priority, at_least_s=_requested(error))
+        return queue.add_rate_limited(key, priority=priority, at_least_s=_requested(error), cause=RETRY)
     if queue.shutting_down:
         return None
     # The reconciler has chosen the delay, so the backoff starts from its first delay after the next failure.
     queue.forget(key)
-    queue.add_after(key, after_s, priority=priority)
+    queue.add_after(key, after_s, priority=priority, cause=RETRY)
     return after_s
 
 

@@ -3,7 +3,7 @@
 from sampan.operator.leader_election.config import LeaderElectionConfig
 from sampan.operator.leader_election.elector import LeaderElectionLost, LeaderElector
 from sampan.operator.leader_election.guard import GuardedTransport, LeaseOver
-from sampan.operator.leader_election.lease_lock import LeaseLock, LeaseRecord, ResourceLock
+from sampan.operator.leader_election.lease_lock import LeaseLock, LeaseNote, LeaseRecord, ResourceLock
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "LeaderElectionMetrics",
     "LeaderElector",
     "LeaseLock",
+    "LeaseNote",
     "LeaseOver",
     "LeaseRecord",
     "ResourceLock",

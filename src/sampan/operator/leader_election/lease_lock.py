@@ -3,7 +3,8 @@
 Source: client-go tools/leaderelection/resourcelock/leaselock.go (1.36).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sampan.client.client import Client
@@ -25,6 +26,14 @@ class LeaseRecord:
     acquire_time: str = ""
     renew_time: str = ""
     transitions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseNote:
+    """Labels and annotations that a holder adds to its Lease."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 class ResourceLock(Protocol):
@@ -51,6 +60,8 @@ class LeaseLock:
     """Lease with a name in a namespace. Labels and annotations of other writers are kept."""
 
     def __init__(self, client: Client, namespace: str, name: str, clock: Clock) -> None:
+        self.note: Callable[[], LeaseNote] = LeaseNote
+        """Returns the labels and annotations of a Lease that this candidate writes."""
         self._leases = client.resource(LEASES, namespace=namespace)
         self._name = name
         self._clock = clock
@@ -81,7 +92,7 @@ class LeaseLock:
         lease = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
-            "metadata": {"name": self._name, "namespace": self._leases.namespace},
+            "metadata": self._noted({"name": self._name, "namespace": self._leases.namespace}),
             "spec": _spec_of(record, {}),
         }
         self._lease = await self._leases.create(lease)
@@ -89,8 +100,18 @@ class LeaseLock:
     async def update(self, record: LeaseRecord) -> None:
         """Write the Lease. The resourceVersion of the last read or write guards it."""
         assert self._lease is not None, "a lease is read before it is written"
-        changed = {**self._lease, "spec": _spec_of(record, self._lease.get("spec") or {})}
-        self._lease = await self._leases.update(changed)
+        spec = _spec_of(record, self._lease.get("spec") or {})
+        self._lease = await self._leases.update(
+            {**self._lease, "metadata": self._noted(self._lease["metadata"]), "spec": spec}
+        )
+
+    def _noted(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """Return metadata with the note. An empty note changes nothing."""
+        note, changed = self.note(), dict(metadata)
+        for name, values in (("labels", note.labels), ("annotations", note.annotations)):
+            if values:
+                changed[name] = {**(metadata.get(name) or {}), **values}
+        return changed
 
 
 def _record_of(spec: dict[str, Any]) -> LeaseRecord:

@@ -31,7 +31,8 @@ from sampan.operator.controller.failing import unindexed
 from sampan.operator.events import CoreEventSink, EventBroadcaster, EventRecorder
 from sampan.operator.events.sink import CORE_EVENTS, NEW_EVENTS
 from sampan.operator.failures.groups import single_error
-from sampan.operator.leader_election import GuardedTransport, LeaderElectionMetrics, LeaderElector, LeaseLock
+from sampan.operator.history.reconcile_history import ReconcileHistory
+from sampan.operator.leader_election import GuardedTransport, LeaderElectionMetrics, LeaderElector, LeaseLock, LeaseNote
 from sampan.operator.manager.caches import Caches
 from sampan.operator.manager.client_metrics import ClientCollector
 from sampan.operator.manager.informer_metrics import InformerCollector
@@ -43,6 +44,7 @@ from sampan.operator.manager.signals import stop_on_signals
 from sampan.operator.manager.task_metrics import TaskCollector
 from sampan.operator.queue import WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
+from sampan.operator.reports import ControllerReports
 from sampan.operator.rights import Right, check_reads, check_writes, rights_on, with_reads_of_writes
 from sampan.resource import ObjectType, ResourceInfo
 
@@ -69,6 +71,8 @@ class Manager:
         self.informers = SharedInformerFactory(
             client, namespace=options.namespace, resync_s=options.resync_s, settings=options.informer_settings
         )
+        self.elected = asyncio.Event()
+        """Set when this replica leads and its leader-elected runnables have started."""
         self.registry = CollectorRegistry()
         """Registry of the metrics at /metrics."""
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -77,14 +81,18 @@ class Manager:
         if client.counts is not None:
             ClientCollector(self.registry, client.counts)
         InformerCollector(self.registry, lambda: self.informers.informers)
-        self.elected = asyncio.Event()
-        """Set when this replica leads and its leader-elected runnables have started."""
+        self._lock: LeaseLock | None = None
         self.elector = self._make_elector(client)
         served = self.registry if options.probes_serve_metrics else None
         self._probes = Probes(served, options.probe_address or "127.0.0.1:0")
         self._controller_metrics = ControllerMetrics(self.registry)
         self.queue_metrics = WorkQueueMetrics(self.registry)
         """Metrics of work queues outside of `Controller`."""
+        self.history = ReconcileHistory()
+        """Last reconciles of the objects of all controllers."""
+        self.reports = ControllerReports(self.history, lambda: self._controllers.values(), self.queue_metrics)
+        """Content of /debug/controllers."""
+        self.reports.leads = self.elected.is_set
         self._events = EventBroadcaster(options.event_sink(guarded))
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
         self._controllers: dict[str, Controller] = {}
@@ -175,11 +183,18 @@ class Manager:
         if name in self._controllers:
             raise ValueError(f"there is a controller called {name!r} already: give this one another name")
         metrics, queue_metrics = self._controller_metrics, self.queue_metrics
-        controller = Controller(name, reconciler, options=options, metrics=metrics, queue_metrics=queue_metrics)
+        controller = Controller(
+            name, reconciler, options=options, metrics=metrics, queue_metrics=queue_metrics, history=self.history
+        )
         controller.tracer = self.options.tracer
         self._controllers[name] = controller
         self.add(controller)
         return controller
+
+    def annotate_lease(self, note: Callable[[], LeaseNote]) -> None:
+        """Add labels and annotations to the Lease whenever this manager writes it. Without an election, do nothing."""
+        if self._lock is not None:
+            self._lock.note = note
 
     def controller(self, name: str) -> Controller:
         """Return a controller of this manager. Raises `LookupError`."""
@@ -332,7 +347,7 @@ class Manager:
         # A hanging request must leave time for another one before the renew deadline. Source: client-go
         # tools/leaderelection/resourcelock/interface.go `NewFromKubeconfig` (1.36).
         client = client.with_defaults(request_timeout_s=config.renew_deadline_s / 2)
-        lock = LeaseLock(client, config.namespace, config.name, self.options.clock)
+        lock = self._lock = LeaseLock(client, config.namespace, config.name, self.options.clock)
         return LeaderElector(config, lock, metrics=LeaderElectionMetrics(self.registry))
 
     def _is_over(self) -> bool:

@@ -1,4 +1,6 @@
-"""`MetricsServer`: /metrics, /debug/failing and perhaps /debug/pprof/ on a listener with TLS and access reviews.
+"""`MetricsServer`: /metrics, /debug/failing, /debug/controllers and perhaps /debug/pprof/, with TLS and access reviews.
+
+A request through the API server's proxy has no credentials. For /debug/controllers, the key of `Place` stands for them.
 
 Concurrency: `run` owns the tasks of the certificates and of the listener (one for each connection).
 Source: controller-runtime pkg/metrics/server/server.go (0.24).
@@ -15,6 +17,7 @@ from sampan.http.pprof.endpoint import PREFIX, ProfileEndpoint
 from sampan.http.server import HttpLimits, HttpListener, Request, Response
 from sampan.operator.controller.failing import FailingObject, as_json
 from sampan.operator.process.access import AccessReviews
+from sampan.operator.reports import PATH, ControllerReports, Place
 from sampan.operator.rights import Right
 from sampan.operator.webhook.certificates import CertificateSource
 from sampan.operator.webhook.serving_tls import ServingContext
@@ -37,8 +40,13 @@ class MetricsServer:
         certificates: CertificateSource | None,
         profiles: bool = False,
         failing: Callable[..., list[FailingObject]] | None = None,
+        reports: ControllerReports | None = None,
+        place: Place | None = None,
     ) -> None:
-        """`failing` returns the objects for /debug/failing; None: this path is not served."""
+        """`failing` returns the objects for /debug/failing; None: this path is not served, and so is that of `reports`.
+
+        `place` has the key with which /debug/controllers needs no review.
+        """
         host, _, port = address.rpartition(":")
         self._registry = registry
         self._host, self._port = host.strip("[]"), int(port)
@@ -46,6 +54,7 @@ class MetricsServer:
         self._certificates = certificates
         self._profiles = ProfileEndpoint() if profiles else None
         self._failing = failing
+        self._reports, self._place = reports, place
         self._listener: HttpListener | None = None
         self._listening = asyncio.Event()
 
@@ -78,7 +87,7 @@ class MetricsServer:
 
     async def respond(self, request: Request) -> Response:
         """Return the response to a request."""
-        if self._access is not None:
+        if self._access is not None and not self._has_key(request):
             refusal = await self._access.refusal(request)
             if refusal is not None:
                 return refusal
@@ -95,7 +104,12 @@ class MetricsServer:
             if not (tries.isdecimal() and tries.isascii() and len(tries) < 10):
                 return Response(400, b"tries-min must be a number\n")
             return Response(200, as_json(self._failing(tries_min=int(tries))), "application/json")
+        if self._reports is not None and path == PATH:
+            return _reported(self._reports, request)
         return Response(404, b"404 page not found\n")
+
+    def _has_key(self, request: Request) -> bool:
+        return request.path == PATH and self._place is not None and self._place.accepts(request.headers)
 
     async def _serve(self, listener: HttpListener) -> None:
         self._listener = listener
@@ -103,3 +117,11 @@ class MetricsServer:
             tasks.create_task(listener.run(), name="listener of the metrics server")
             await listener.ready()
             self._listening.set()
+
+
+def _reported(reports: ControllerReports, request: Request) -> Response:
+    """Return a report as a response. Browsers must not store it."""
+    found = reports.report(request.target.partition("?")[2], request.headers.get("if-none-match", ""))
+    media_type = "application/json" if found.code == 200 else "text/plain; charset=utf-8"
+    headers = {"cache-control": "no-store", **({"etag": found.tag} if found.tag else {})}
+    return Response(found.code, found.body, media_type, headers)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from opentelemetry.propagate import inject
-from opentelemetry.trace import SpanKind, StatusCode, TracerProvider, get_current_span
+from opentelemetry.trace import SpanKind, StatusCode, TracerProvider, format_trace_id, get_current_span
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.core.telemetry.otlp import otlp_provider
@@ -50,6 +50,11 @@ class OtelTracer:
     def transport(self, inner: Transport) -> Transport:
         """Return a transport that creates the spans of requests, and sends their context to the server."""
         return _TracedTransport(inner, self)
+
+    def trace_id(self) -> str:
+        """Return the id of the current trace, if it is sampled."""
+        found = get_current_span().get_span_context()
+        return format_trace_id(found.trace_id) if found.is_valid and found.trace_flags.sampled else ""
 
     @contextmanager
     def request(self, request: HttpRequest) -> Iterator["_RequestSpan | None"]:

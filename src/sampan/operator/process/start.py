@@ -21,7 +21,7 @@ from sampan.core.settings import nested
 from sampan.core.settings.declare import DECLARATION, Nested
 from sampan.operator.failures.error_text import is_expected, one_line
 from sampan.operator.failures.groups import single_error
-from sampan.operator.leader_election import LeaderElectionConfig
+from sampan.operator.leader_election import LeaderElectionConfig, LeaseNote
 from sampan.operator.manager import Group, Manager, ManagerOptions
 from sampan.operator.process.access import AccessReviews
 from sampan.operator.process.checks import NoConnection, missing_parts
@@ -29,6 +29,7 @@ from sampan.operator.process.command_line import read_configuration
 from sampan.operator.process.log import set_up_log
 from sampan.operator.process.loop_delays import OperatorLoopWatch
 from sampan.operator.process.metrics_server import MetricsServer
+from sampan.operator.reports.place import place_of
 from sampan.operator.service_reference import ServiceReference
 from sampan.operator.settings import OperatorSettings
 from sampan.operator.webhook.certificates import CertificateFiles, CertificateSource, IssuedCertificates
@@ -89,7 +90,7 @@ async def prepared(begun: Start, arguments: list[str], config: Config, client: C
     """
     found = _settings(begun, arguments, {})
     manager = await _set_up(begun, found, client, _options(begun, found.operator, config, None))
-    _add_metrics_server(manager, found.operator)
+    _add_metrics_server(manager, found.operator, {})
     return PreparedOperator(begun.name, found.operator, manager)
 
 
@@ -144,6 +145,7 @@ async def _run(begun: Start, found: Any) -> None:
             manager = await _set_up(begun, found, client, options)
             place = {"server": config.server, "context": config.context}
             _log.info("operator started", extra={"operator": begun.name, **place})
+            manager.reports.name = begun.name
             await run_manager(manager, settings)
     finally:
         if tracer is not None:
@@ -186,12 +188,14 @@ def _tracer_of(settings: OperatorSettings, name: str) -> Any:
     return spans.OtlpTracer(settings.tracing_endpoint, service=name, rate=rate, insecure=insecure)
 
 
-async def run_manager(manager: Manager, settings: OperatorSettings) -> None:
+async def run_manager(manager: Manager, settings: OperatorSettings, environ: Mapping[str, str] | None = None) -> None:
     """Run a manager with the parts of a process: metrics server, checks, detection of a blocked event loop, signals.
+
+    `environ` names the Pod; None: the variables of this process.
 
     Raises `NoConnection`, and the errors of `Manager.run`.
     """
-    _add_metrics_server(manager, settings)
+    _add_metrics_server(manager, settings, os.environ if environ is None else environ)
     for line in await missing_parts(manager.client.direct, _kinds(manager), manager.rights(selected=False)):
         _log.error("the cluster lacks a part: %s", line)
     watch = OperatorLoopWatch(manager.registry)
@@ -199,11 +203,13 @@ async def run_manager(manager: Manager, settings: OperatorSettings) -> None:
         await manager.run(handle_signals=True)
 
 
-def _add_metrics_server(manager: Manager, settings: OperatorSettings) -> None:
+def _add_metrics_server(manager: Manager, settings: OperatorSettings, environ: Mapping[str, str]) -> None:
     address = settings.metrics_bind_address
     if not address:
         return
     secure = settings.metrics_secure
+    election = manager.options.leader_election
+    place = place_of(environ, manager.options.host, "" if election is None else election.namespace, secure=secure)
     server = MetricsServer(
         manager.registry,
         address,
@@ -211,7 +217,10 @@ def _add_metrics_server(manager: Manager, settings: OperatorSettings) -> None:
         certificates=_certificates(manager, settings) if secure else None,
         profiles=settings.profiling,
         failing=manager.failing,
+        reports=manager.reports,
+        place=place,
     )
+    manager.annotate_lease(lambda: LeaseNote(place.labels(), place.annotations(server.port)))
     manager.add(server, group=Group.HTTP_SERVERS)
 
 

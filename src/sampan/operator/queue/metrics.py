@@ -81,6 +81,10 @@ class WorkQueueMetrics:
         metrics = self._queues[name] = QueueMetrics(name)
         return metrics
 
+    def queues(self) -> tuple[QueueMetrics, ...]:
+        """Return the metrics of all queues."""
+        return tuple(self._queues.values())
+
     def describe(self) -> list[Metric]:
         """Return the metric families without values."""
         return list(_Families().all())

@@ -26,6 +26,7 @@ from collections.abc import Hashable
 from heapq import heapify, heappop, heappush
 from typing import Final, Generic, TypeVar
 
+from sampan.operator.queue.causes import NO_CAUSES, Cause, Causes
 from sampan.operator.queue.metrics import QueueMetrics, QueueState, WorkQueueMetrics
 from sampan.operator.queue.rate_limiters import ItemExponentialFailureRateLimiter, RateLimiter
 
@@ -41,17 +42,20 @@ class QueueShutDown(Exception):
     """The queue returns no more keys: the worker must end."""
 
 
-class _Item(Generic[K]):
-    """A key that is waiting, due or dirty."""
+class QueueItem(Generic[K]):
+    """A key that is waiting, due or dirty; `take` returns it. Only the queue changes it."""
 
-    __slots__ = ("due_since", "key", "priority", "ready_at")
+    __slots__ = ("causes", "due_since", "key", "priority", "ready_at")
 
-    def __init__(self, key: K, priority: int) -> None:
+    def __init__(self, key: K, priority: int, cause: Cause | None) -> None:
         self.key = key
         self.priority = priority
+        self.causes = NO_CAUSES if cause is None else Causes((cause,))
+        """Events that were merged into this key."""
         self.ready_at: float | None = None
         """Time in the loop's clock when the key becomes due; None if it is due."""
         self.due_since = 0.0
+        """Time in the loop's clock when the key became due."""
 
 
 class WorkQueue(Generic[K]):
@@ -82,12 +86,12 @@ class WorkQueue(Generic[K]):
         self._rate_limiter: RateLimiter[K] = rate_limiter or ItemExponentialFailureRateLimiter()
         self._metrics = metrics.of(name) if metrics else QueueMetrics(name)
         self._metrics.state = self._state
-        self._items: dict[K, _Item[K]] = {}
-        self._lanes: dict[int, OrderedDict[K, _Item[K]]] = {}
+        self._items: dict[K, QueueItem[K]] = {}
+        self._lanes: dict[int, OrderedDict[K, QueueItem[K]]] = {}
         self._priorities: list[int] = []
         self._size = 0
         self._processing: dict[K, float] = {}
-        self._delayed: list[tuple[float, int, _Item[K]]] = []
+        self._delayed: list[tuple[float, int, QueueItem[K]]] = []
         self._waiting = 0
         self._sequence = 0
         self._timer: asyncio.Handle | None = None
@@ -110,17 +114,42 @@ class WorkQueue(Generic[K]):
         """Keys that workers are processing."""
         return frozenset(self._processing)
 
+    @property
+    def waiting(self) -> int:
+        """Number of keys with a delay."""
+        return self._waiting
+
+    def running_since(self, key: K) -> float | None:
+        """Return the time in the loop's clock when a worker took the key; None if none processes it."""
+        return self._processing.get(key)
+
+    def due_at(self, key: K) -> float | None:
+        """Return the time in the loop's clock when a queued key is or was due; None if it is not queued."""
+        item = self._items.get(key)
+        if item is None:
+            return None
+        return item.due_since if item.ready_at is None else item.ready_at
+
+    def oldest_due_at(self) -> float | None:
+        """Return the time in the loop's clock since when the first key of a lane is due; None if no key is due."""
+        return min((next(iter(lane.values())).due_since for lane in self._lanes.values() if lane), default=None)
+
     # ---- adding
 
-    def add(self, key: K, *, priority: int = 0) -> None:
-        """Queue a key now. If the key is being processed, `get` returns it again afterwards."""
+    def add(self, key: K, *, priority: int = 0, cause: Cause | None = None) -> None:
+        """Queue a key now. If the key is being processed, `get` returns it again afterwards.
+
+        `cause` is kept with the key, at most `CAUSES_MAX` of them.
+        """
         if self._shutting_down:
             return
         item = self._items.get(key)
         if item is None:
-            item = self._items[key] = _Item(key, priority)
+            item = self._items[key] = QueueItem(key, priority, cause)
             self._make_due(item)
             return
+        if cause is not None:
+            item.causes = item.causes.merged(cause)
         if priority > item.priority:
             self._raise_priority(item, priority)
         # A key with a delay becomes due now. One that is due or dirty stays where it is: this is the merge.
@@ -128,10 +157,10 @@ class WorkQueue(Generic[K]):
             self._waiting -= 1
             self._make_due(item)
 
-    def add_after(self, key: K, delay_s: float, *, priority: int = 0) -> None:
+    def add_after(self, key: K, delay_s: float, *, priority: int = 0, cause: Cause | None = None) -> None:
         """Queue a key in `delay_s` seconds, or earlier if another call requests it. Delays ≤ 0 mean now."""
         if delay_s <= 0:
-            self.add(key, priority=priority)
+            self.add(key, priority=priority, cause=cause)
             return
         if self._shutting_down:
             return
@@ -139,9 +168,11 @@ class WorkQueue(Generic[K]):
         ready_at = self._loop.time() + delay_s
         item = self._items.get(key)
         if item is None:
-            item = self._items[key] = _Item(key, priority)
+            item = self._items[key] = QueueItem(key, priority, cause)
             self._waiting += 1
         else:
+            if cause is not None:
+                item.causes = item.causes.merged(cause)
             if priority > item.priority:
                 self._raise_priority(item, priority)
             # Due already, or due earlier: the earliest time wins. The later request is covered by that run.
@@ -155,7 +186,9 @@ class WorkQueue(Generic[K]):
         self._drop_stale_timers()
         self._set_timer()
 
-    def add_rate_limited(self, key: K, *, priority: int = 0, at_least_s: float = 0.0) -> float | None:
+    def add_rate_limited(
+        self, key: K, *, priority: int = 0, at_least_s: float = 0.0, cause: Cause | None = None
+    ) -> float | None:
         """Queue a failed key after the delay of the rate limiter, but not before `at_least_s` seconds.
 
         Return the delay in seconds; None if the queue is shutting down and the key was not added.
@@ -163,7 +196,7 @@ class WorkQueue(Generic[K]):
         if self._shutting_down:
             return None
         delay_s = max(self._rate_limiter.when(key), at_least_s)
-        self.add_after(key, delay_s, priority=priority)
+        self.add_after(key, delay_s, priority=priority, cause=cause)
         return delay_s
 
     def forget(self, key: K) -> None:
@@ -182,11 +215,16 @@ class WorkQueue(Generic[K]):
         The worker must call `done` after it has processed the key. Raises `QueueShutDown`. Cancellation loses no key.
         """
         if self._size:
-            return self._take()[0]
-        return (await self.get_with_priority())[0]
+            return self._take().key
+        return (await self.take()).key
 
     async def get_with_priority(self) -> tuple[K, int]:
         """Return the next key and its priority, which a retry should have again."""
+        item = await self.take()
+        return item.key, item.priority
+
+    async def take(self) -> QueueItem[K]:
+        """Return the next key with its priority and its causes. Otherwise as `get`."""
         while not self._size:
             if self._shutting_down:
                 raise QueueShutDown(self.name)
@@ -244,7 +282,7 @@ class WorkQueue(Generic[K]):
 
     # ---- internal parts
 
-    def _make_due(self, item: _Item[K]) -> None:
+    def _make_due(self, item: QueueItem[K]) -> None:
         item.ready_at = None
         item.due_since = self._loop.time()
         self._metrics.adds += 1
@@ -252,7 +290,7 @@ class WorkQueue(Generic[K]):
         if item.key not in self._processing:
             self._enter_lane(item)
 
-    def _enter_lane(self, item: _Item[K]) -> None:
+    def _enter_lane(self, item: QueueItem[K]) -> None:
         lane = self._lanes.get(item.priority)
         if lane is None:
             lane = self._lanes[item.priority] = OrderedDict()
@@ -262,14 +300,14 @@ class WorkQueue(Generic[K]):
         if self._getters:
             self._wake_one()
 
-    def _leave_lane(self, lane: OrderedDict[K, _Item[K]], priority: int) -> None:
+    def _leave_lane(self, lane: OrderedDict[K, QueueItem[K]], priority: int) -> None:
         self._size -= 1
         # Some empty lanes stay, because a lane whose last key leaves usually gets another at once.
         if not lane and len(self._priorities) > _EMPTY_LANES_MAX:
             del self._lanes[priority]
             self._priorities.remove(priority)
 
-    def _raise_priority(self, item: _Item[K], priority: int) -> None:
+    def _raise_priority(self, item: QueueItem[K], priority: int) -> None:
         lane = self._lanes.get(item.priority)
         if lane is not None and lane.pop(item.key, None) is not None:
             self._leave_lane(lane, item.priority)
@@ -278,7 +316,7 @@ class WorkQueue(Generic[K]):
         else:
             item.priority = priority
 
-    def _take(self) -> tuple[K, int]:
+    def _take(self) -> QueueItem[K]:
         priority = self._priorities[-1]
         lane = self._lanes[priority]
         if not lane:
@@ -291,7 +329,7 @@ class WorkQueue(Generic[K]):
         now = self._loop.time()
         self._processing[key] = now
         self._metrics.latency.observe(now - item.due_since)
-        return key, priority
+        return item
 
     def _wake_one(self) -> None:
         while self._getters:
@@ -335,7 +373,7 @@ class WorkQueue(Generic[K]):
                 self._make_due(entry[2])
         self._set_timer()
 
-    def _is_stale(self, entry: tuple[float, int, _Item[K]]) -> bool:
+    def _is_stale(self, entry: tuple[float, int, QueueItem[K]]) -> bool:
         """Return True if the key has become due in another way, or got an earlier time."""
         return entry[2].ready_at != entry[0]
 

@@ -1,0 +1,1 @@
+"""Last reconciles of objects: what triggered them, their results, and what they wrote. Bounded."""
