@@ -54,6 +54,9 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "server-state": ("server/state", "heading:Servers and holders"),
     "server-who-can": ("server/who-can?verb=get&resource=pods&in=default", "row:system:serviceaccount"),
     "sessions": ("server/sessions", "row:system:admin"),
+    "controllers": ("server/controllers?idle=1", "row:deployment-controller"),
+    "controllers-one": ("server/controllers?controller=deployment-controller", "row:default/web"),
+    "object-reconciles": ("object/apps/v1/deployments/default/web?tab=reconciles", "text:Triggers"),
     "missing": ("nowhere", "heading:Nothing is at this address"),
 }
 """Address and what it shows, by name. A name begins with that of a route of the page."""

@@ -145,5 +145,7 @@ class EnqueueHandler(Generic[T]):
 
 def name_of(part: Any) -> str:
     """Return the name of a map function or predicate, for causes."""
-    name: str = getattr(part, "__qualname__", "") or type(part).__name__
-    return name.removesuffix(".<locals>.requests").lstrip("_")
+    # A predicate of functions, such as `label_selector`, has the name of the function that has made it.
+    source = getattr(part, "on_create", None) or part
+    name: str = getattr(source, "__qualname__", "") or type(source).__name__
+    return name.removesuffix(".<locals>.requests").removesuffix(".<locals>.<lambda>").lstrip("_")

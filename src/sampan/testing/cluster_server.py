@@ -7,6 +7,7 @@ of an object that needs it.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Final
 
 from sampan.client import Client
@@ -142,4 +143,12 @@ class ClusterServer:
         options = ManagerOptions(graceful_shutdown_timeout_s=0.0, informer_settings=quiet_informers())
         manager = Manager(self._client(actor), options)
         set_up_loops(manager, names, self._options.nodes)
+        if actor == LOOPS and self.running is not None:
+            self.running.api.controllers.source = partial(_report_of, manager)
         self._spawn(manager.run(), actor)
+
+
+async def _report_of(manager: Manager, query: str, etag: str) -> tuple[int, bytes, str]:
+    """Return a report for /debug/controllers."""
+    found = manager.reports.report(query, etag)
+    return found.code, found.body, found.tag

@@ -39,7 +39,7 @@ async def test_the_key_of_the_lease_opens_this_path_only() -> None:
         assert (await served(place).respond(Request("GET", path, key))).code == 401
 
 
-@pytest.mark.parametrize("key", [None, "", "x", "ключ", Place("host").key])
+@pytest.mark.parametrize("key", [None, "", "x", "ключ", "k" * 32])
 async def test_another_key_opens_nothing(key: str | None) -> None:
     headers = {} if key is None else {KEY_HEADER: key}
     response = await served(Place("host")).respond(Request("GET", "/debug/controllers", headers))

@@ -1,6 +1,8 @@
 /** Tabs of the page of an object, in their order. A view receives the kind, the object and what is related to it. */
 import { html } from "../frame/html.js";
+import { hasReconciles } from "../controllers/reconciles.js";
 import { Lazy } from "../frame/lazy.js";
+import { query } from "../routes/location.js";
 import { EventsView } from "./events_view.js";
 import { Overview } from "./overview.js";
 import { YamlView } from "./yaml_view.js";
@@ -20,6 +22,7 @@ import { YamlView } from "./yaml_view.js";
 const loadRelations = () => import("../relations/relations_view.js").then((module) => module.RelationsView);
 const loadIncident = () => import("../incident/incident_view.js").then((module) => module.IncidentView);
 const loadHistory = () => import("../history/history_view.js").then((module) => module.HistoryView);
+const loadReconciles = () => import("../controllers/reconciles_view.js").then((module) => module.ReconcilesView);
 
 /** @type {readonly Tab[]} The first one is shown by default. */
 const TABS = [
@@ -29,7 +32,13 @@ const TABS = [
   { name: "relations", View: (props) => html`<${Lazy} load=${loadRelations} props=${props} />` },
   { name: "history", View: (props) => html`<${Lazy} load=${loadHistory} props=${props} />` },
   { name: "incident", View: (props) => html`<${Lazy} load=${loadIncident} props=${props} />` },
+  { name: "reconciles", View: Reconciles, has: (kind, object) => hasReconciles(kind, object) || query.value.get("tab") === "reconciles" },
 ];
+
+/** @param {TabProps} props */
+function Reconciles(props) {
+  return html`<${Lazy} load=${loadReconciles} props=${props} />`;
+}
 
 /**
  * Return the tabs of an object.

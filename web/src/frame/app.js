@@ -27,6 +27,7 @@ const loadEditor = () => import("../edit/edit_page.js").then((module) => module.
 const loadDeleted = () => import("../deleted/deleted_page.js").then((module) => module.DeletedPage);
 const loadKind = () => import("../explorer/kind_page.js").then((module) => module.KindPage);
 const loadServer = () => import("../server/server_page.js").then((module) => module.ServerPage);
+const loadControllers = () => import("../controllers/controllers_page.js").then((module) => module.ControllersPage);
 const loadSessions = () => import("../session/sessions_page.js").then((module) => module.SessionsPage);
 
 export function App() {
@@ -82,6 +83,8 @@ function Page({ route }) {
       return html`<${Lazy} load=${loadKind} props=${{ route }} />`;
     case "server":
       return html`<${Lazy} load=${loadServer} props=${{ page: route.page }} />`;
+    case "controllers":
+      return html`<${Lazy} load=${loadControllers} props=${{}} />`;
     case "sessions":
       return html`<${Lazy} load=${loadSessions} props=${{}} />`;
     default:

@@ -27,7 +27,7 @@ export function Navigation({ open }) {
       value=${search.value} onInput=${(/** @type {any} */ event) => (search.value = event.target.value.trim())} /></div>
     <div class="side-scroll">
       <a class="side-link home-link" href=${BASE} aria-current=${route.name === "home" ? "page" : null}>${t("app.home")}</a>
-      <a class="side-link home-link" href=${serverAddress(SERVER_PAGES[0])} aria-current=${route.name === "server" || route.name === "sessions" ? "page" : null}>${t("server.title")}</a>
+      <a class="side-link home-link" href=${serverAddress(SERVER_PAGES[0])} aria-current=${route.name === "server" || route.name === "sessions" || route.name === "controllers" ? "page" : null}>${t("server.title")}</a>
       ${sections.map((section) => html`<${Section} key=${section.id + section.group} section=${section} current=${current} searching=${wanted !== ""} />`)}
       ${sections.length === 0 && wanted && html`<p class="hint">${t("nav.none")}</p>`}
     </div>

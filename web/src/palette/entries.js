@@ -7,7 +7,7 @@ import { THEMES, useTheme } from "../frame/theme.js";
 import { reportError } from "../frame/notices.js";
 import { namespaceNames } from "../lists/namespaces.js";
 import { BASE, go, setQuery } from "../routes/location.js";
-import { listAddress, objectAddress } from "../routes/routes.js";
+import { CONTROLLERS, listAddress, objectAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { TABLE } from "../table/reflector.js";
 import { LANGUAGES, t, useLanguage } from "../texts/catalogue.js";
@@ -104,6 +104,7 @@ function actions() {
     /** @type {Entry} */ ({ id, group: "action", title, detail: "", key, data: false, run });
   return [
     action("home", t("app.home"), () => go(BASE)),
+    action("controllers", t("controllers.title"), () => go(CONTROLLERS)),
     action("create", t("create.from_yaml"), () => go(`${BASE}create`)),
     action("help", t("keys.help"), () => (helpOpen.value = true), keys.value.help),
     ...THEMES.map((name) => action(`theme ${name}`, `${t("theme.label")}: ${t(`theme.${name}`)}`, () => useTheme(name))),

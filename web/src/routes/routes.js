@@ -6,13 +6,13 @@ import { BASE, query, withQuery } from "./location.js";
 export const CORE = "core";
 
 /**
- * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "missing" } | { name: "server", page: string }
+ * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "controllers" } | { name: "missing" } | { name: "server", page: string }
  *   | { name: "list" | "create" | "deleted" | "kind", group: string, version: string, plural: string }
  *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "deleted", "kind", "server", "sessions", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "deleted", "kind", "server", "sessions", "controllers", "missing"];
 
 /** Pages of the server, in the order of their links. */
 export const SERVER_PAGES = ["charts", "requests", "state", "who-can"];
@@ -30,6 +30,7 @@ export function routeOf(path) {
   if (first === "login" && parts.length === 1) return { name: "login" };
   if (first === "server" && group === "sessions" && parts.length === 2) return { name: "sessions" };
   if (first === "server" && parts.length <= 2 && SERVER_PAGES.includes(group ?? SERVER_PAGES[0])) return { name: "server", page: group ?? SERVER_PAGES[0] };
+  if (first === "server" && group === "controllers" && parts.length === 2) return { name: "controllers" };
   if (first === "create" && parts.length === 1) return { name: "create", group: "", version: "", plural: "" };
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
@@ -52,6 +53,9 @@ function decoded(text) {
 
 /** Address of the sessions of the server. `/dashboard/sessions` is their place in the API. */
 export const SESSIONS = `${BASE}server/sessions`;
+
+/** Address of the controllers. */
+export const CONTROLLERS = `${BASE}server/controllers`;
 
 /**
  * Return the address of a page of the server.

@@ -1,5 +1,6 @@
 /** English texts of the frame and of lists. `{name}` is a value. */
 import actions from "./en_actions.js";
+import controllers from "./en_controllers.js";
 import edit from "./en_edit.js";
 import details from "./en_details.js";
 import history from "./en_history.js";
@@ -14,6 +15,7 @@ export default {
   ...edit,
   ...actions,
   ...history,
+  ...controllers,
   ...home,
   ...relations,
   ...server,

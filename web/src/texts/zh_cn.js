@@ -1,5 +1,6 @@
 /** Chinese texts of the frame and of lists; the terms are those of `docs/zh-CN/terms.md`. */
 import actions from "./zh_cn_actions.js";
+import controllers from "./zh_cn_controllers.js";
 import edit from "./zh_cn_edit.js";
 import details from "./zh_cn_details.js";
 import history from "./zh_cn_history.js";
@@ -14,6 +15,7 @@ export default {
   ...edit,
   ...actions,
   ...history,
+  ...controllers,
   ...home,
   ...relations,
   ...server,

@@ -6,8 +6,10 @@ import { Turns, hasFewConnections } from "./turns.js";
 export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
 
 /**
- * @typedef {{ method?: string, accept?: string, body?: unknown, type?: string, signal?: AbortSignal, onWarnings?: (texts: string[]) => void }} RequestOptions
+ * @typedef {{ method?: string, accept?: string, body?: unknown, type?: string, signal?: AbortSignal, onWarnings?: (texts: string[]) => void,
+ *   headers?: Record<string, string>, onHeaders?: (headers: Headers) => void }} RequestOptions
  * `type` is the media type of the body, JSON by default. `onWarnings` gets the warnings of a response, if there are any.
+ * `headers` are further ones of the request, `onHeaders` gets those of the response. `json` returns null for 204 and 304.
  * @typedef {(documents: any[]) => void} OnDocuments
  * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>, text: (path: string, options?: RequestOptions) => Promise<string>,
  *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void>,
@@ -31,7 +33,7 @@ export class FetchTransport {
   async json(path, options = {}) {
     const response = await this.#send(path, options);
     try {
-      return response.status === 204 ? null : await response.json();
+      return response.status === 204 || response.status === 304 ? null : await response.json();
     } catch (error) {
       if (options.signal?.aborted) throw error;
       throw new ConnectionLost(String(error));
@@ -102,9 +104,9 @@ export class FetchTransport {
    * @param {string} path
    * @param {RequestOptions} options
    */
-  async #send(path, { method = "GET", accept = "application/json", body, type = "application/json", signal, onWarnings }) {
+  async #send(path, { method = "GET", accept = "application/json", body, type = "application/json", signal, onWarnings, headers: more, onHeaders }) {
     /** @type {Record<string, string>} */
-    const headers = { Accept: accept, ...PAGE_HEADERS };
+    const headers = { Accept: accept, ...more, ...PAGE_HEADERS };
     if (isUnused()) headers["X-Sampan-Background"] = "1";
     if (body !== undefined) headers["Content-Type"] = type;
     let response;
@@ -122,7 +124,8 @@ export class FetchTransport {
     }
     const warnings = response.headers.get("Warning");
     if (warnings && onWarnings) onWarnings(warningTexts(warnings));
-    if (response.ok) return response;
+    onHeaders?.(response.headers);
+    if (response.ok || response.status === 304) return response;
     if (response.status === 401) this.onUnauthorized();
     throw await statusErrorOf(response);
   }

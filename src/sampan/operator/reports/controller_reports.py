@@ -125,8 +125,9 @@ class ControllerReports:
 
     def _objects(self, controller: Controller, limit: int, moment: "_Moment") -> dict[str, Any]:
         found = [(request, known) for (name, request), known in self._history if name == controller.name]
+        counts = {"objects": len(found), "failing": sum(1 for _, known in found if known.failures)}
         return {
-            "controllers": [_controller(controller, moment)],
+            "controllers": [_controller(controller, moment) | counts],
             "total": len(found),
             "objects": [_object(controller, request, known, moment, 1) for request, known in found[:limit]],
         }

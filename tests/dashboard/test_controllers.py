@@ -1,0 +1,161 @@
+"""Controllers of the server and of an operator: queues, failing objects, and the reconciles of an object."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from playwright.sync_api import Page, expect
+from scripts.web.places import ROOT
+
+from sampan.app.listen import own_address
+from tests.dashboard.browser import Browser
+from tests.dashboard.samples import config_map, deployment
+from tests.dashboard.server import DashboardServer, picture_folder
+
+LOOPS = "chain,gc"
+LEASE: Final = "/apis/coordination.k8s.io/v1/namespaces/default/leases/boxes"
+MAPS: Final = "/api/v1/namespaces/default/configmaps"
+
+
+def kubeconfig_of(server: DashboardServer, path: Path) -> Path:
+    """Write the kubeconfig of an administrator."""
+    token = server.http.headers["authorization"].removeprefix("Bearer ")
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": "default"}}],
+        "clusters": [{"name": "c", "cluster": {"server": server.address, "insecure-skip-tls-verify": True}}],
+        "users": [{"name": "u", "user": {"token": token}}],
+    }
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@contextmanager
+def running_operator(server: DashboardServer, folder: Path, **environment: str) -> Iterator[None]:
+    """Run the operator next to the server until the end of the block."""
+    arguments = [
+        "--leader-elect",
+        "--metrics-bind-address=0.0.0.0:0",
+        "--health-probe-bind-address=0",
+        "--log-level=warning",
+    ]
+    variables = {**os.environ, "KUBECONFIG": str(kubeconfig_of(server, folder / "config")), **environment}
+    command = [sys.executable, "-m", "tests.dashboard.failing_operator", *arguments]
+    with subprocess.Popen(command, env=variables, cwd=ROOT) as process:
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def operator(server: DashboardServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Run the operator as the process of the Pod boxes-0, with a broken and a good object."""
+    pod: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "boxes-0"}}
+    pod["spec"] = {"nodeName": "elsewhere", "containers": [{"name": "boxes", "image": "boxes"}]}
+    server.create("/api/v1/namespaces/default/pods", pod)
+    address = own_address()
+    status = {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
+    server.patch("/api/v1/namespaces/default/pods/boxes-0/status", {"status": status})
+    server.create("/apis/apps/v1/namespaces/default/deployments", deployment("web"))
+    broken, good = config_map("broken"), config_map("good")
+    for each in (broken, good):
+        each["metadata"]["labels"] = {"copy": "yes"}
+    server.create(MAPS, broken, good)
+    with running_operator(server, tmp_path_factory.mktemp("operator"), POD_NAME="boxes-0"):
+        yield
+
+
+def until_reported(page: Page) -> None:
+    expect(page.get_by_role("heading", name=re.compile("^boxes"))).to_be_visible()
+    expect(page.get_by_role("link", name="boxes", exact=True)).to_be_visible(timeout=45_000)
+
+
+@pytest.mark.usefixtures("operator")
+def test_controllers_of_the_server_and_of_an_operator_are_listed(chromium: Browser) -> None:
+    with chromium.page("server/controllers") as page:
+        until_reported(page)
+        loops = page.get_by_role("region", name="Controllers of This server")
+        row = loops.get_by_role("row", name="deployment-controller")
+        expect(row.get_by_role("cell", name="Deployment", exact=True)).to_be_visible()
+        boxes = page.get_by_role("region", name="Controllers of boxes")
+        expect(boxes.get_by_role("row", name="boxes").get_by_role("cell").nth(1)).to_have_text("1")
+        page.screenshot(path=picture_folder() / "controllers-operator.png")
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_failing_object_shows_error_attempts_and_next_try(chromium: Browser) -> None:
+    with chromium.page("server/controllers") as page:
+        until_reported(page)
+        page.get_by_role("link", name="boxes", exact=True).click()
+        expect(page.get_by_role("heading", name="boxes", level=1)).to_be_visible()
+        first = page.get_by_role("region", name="Objects").get_by_role("row").nth(1)
+        expect(first).to_contain_text("default/broken")
+        expect(first).to_contain_text("RetryLater: the harbour is closed")
+        expect(first).to_contain_text(re.compile(r"\d+ failures in a row"))
+        expect(first).to_contain_text(re.compile("In 1s|In 2s|Now|Running"))
+        page.screenshot(path=picture_folder() / "controller-operator.png")
+        first.get_by_role("link", name="default/broken").click()
+        expect(page.get_by_role("tab", name="Reconciles")).to_have_attribute("aria-selected", "true")
+        attempts = page.get_by_role("tabpanel").get_by_role("listitem")
+        expect(attempts.first).to_contain_text("Failed")
+        expect(attempts.first).to_contain_text(re.compile(r"attempt \d+"))
+        expect(attempts.first).to_contain_text("next after 2 s")
+        expect(attempts.first).to_contain_text("Retry after a failure")
+        page.screenshot(path=picture_folder() / "reconciles-failing.png")
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_reconcile_links_to_the_revision_that_it_wrote(server: DashboardServer, chromium: Browser) -> None:
+    with chromium.page("object/core/v1/configmaps/default/good?tab=reconciles") as page:
+        panel = page.get_by_role("tabpanel")
+        expect(panel.get_by_text("Success").first).to_be_visible()
+        revision = server.http.get(f"{MAPS}/good").json()["metadata"]["resourceVersion"]
+        link = panel.get_by_role("link", name=f"revision {revision.replace(',', '')}").first
+        expect(link).to_have_attribute("href", re.compile(f"tab=history&revision={revision}"))
+    with chromium.page(f"object/core/v1/configmaps/default/good?tab=reconciles&revision={revision}") as page:
+        expect(page.locator(".event.wanted")).to_have_count(1)
+
+
+@pytest.mark.usefixtures("operator")
+def test_an_object_shows_the_reconciles_of_its_owner_that_wrote_it(server: DashboardServer, chromium: Browser) -> None:
+    [found] = server.http.get("/apis/apps/v1/namespaces/default/replicasets").json()["items"]
+    name = found["metadata"]["name"]
+    with chromium.page(f"object/apps/v1/replicasets/default/{name}") as page:
+        page.get_by_role("tab", name="Reconciles").click()
+        expect(page.get_by_role("heading", name="Written by reconciles of other objects")).to_be_visible()
+        panel = page.get_by_role("tabpanel")
+        expect(panel.get_by_text("deployment-controller").first).to_be_visible()
+        expect(panel.get_by_role("link", name="default/web").first).to_be_visible()
+        page.screenshot(path=picture_folder() / "reconciles-replicaset.png")
+
+
+@pytest.mark.usefixtures("operator")
+def test_an_object_that_no_controller_knows_has_no_such_tab(server: DashboardServer, chromium: Browser) -> None:
+    server.create(MAPS, config_map("unknown"))
+    with chromium.page("list/core/v1/configmaps") as page:
+        with page.expect_response(re.compile("proxy/debug/controllers.*unknown")) as response:
+            page.get_by_role("link", name="unknown").click()
+        response.value.finished()
+        expect(page.get_by_role("tab", name="Events")).to_be_visible()
+        expect(page.get_by_role("tab", name="Reconciles")).to_have_count(0)
+
+
+def test_the_key_of_an_operator_is_needed(server: DashboardServer, operator: None) -> None:
+    annotation = server.http.get(LEASE).json()["metadata"]["annotations"]["operator.sampan.dev/controllers"]
+    port = re.findall(r'"port":(\d+)', annotation)[0]
+    path = f"/api/v1/namespaces/default/pods/https:boxes-0:{port}/proxy/debug/controllers"
+    assert server.http.get(path).status_code == 401
+    key = re.findall(r'"key":"([^"]+)"', annotation)[0]
+    assert server.http.get(path, headers={"X-Sampan-Controllers-Key": key}).status_code == 200
