@@ -38,7 +38,7 @@ _DECODER: Final = msgspec.json.Decoder(_Written)
 
 
 class ReconcileWrites:
-    """ReconcileWrites of one reconcile."""
+    """Collects the writes of a running reconcile, at most `WRITES_MAX`; further ones are counted."""
 
     __slots__ = ("listed", "more")
 
