@@ -78,7 +78,7 @@ def operator(server: DashboardServer, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def until_reported(page: Page) -> None:
-    expect(page.get_by_role("heading", name=re.compile("^boxes"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^boxes"))).to_be_visible(timeout=60_000)
     expect(page.get_by_role("link", name="boxes", exact=True)).to_be_visible(timeout=45_000)
 
 
@@ -123,8 +123,8 @@ def test_a_reconcile_links_to_the_revision_that_it_wrote(server: DashboardServer
         expect(panel.get_by_text("Success").first).to_be_visible()
         revision = server.http.get(f"{MAPS}/good").json()["metadata"]["resourceVersion"]
         link = panel.get_by_role("link", name=f"revision {revision.replace(',', '')}").first
-        expect(link).to_have_attribute("href", re.compile(f"tab=history&revision={revision}"))
-    with chromium.page(f"object/core/v1/configmaps/default/good?tab=reconciles&revision={revision}") as page:
+        expect(link).to_have_attribute("href", re.compile(f"tab=history&rev={revision}"))
+    with chromium.page(f"object/core/v1/configmaps/default/good?tab=reconciles&rev={revision}") as page:
         expect(page.locator(".event.wanted")).to_have_count(1)
 
 

@@ -51,7 +51,7 @@ function ByController({ reporter, each }) {
  * @param {any[]} reconciles newest first
  */
 function writerOf(reconciles) {
-  const wanted = query.value.get("revision") ?? "";
+  const wanted = query.value.get("rev") ?? "";
   return wanted && reconciles.findLast((each) => each.writes.some((/** @type {any} */ write) => write.resourceVersion === wanted))?.id;
 }
 
