@@ -142,7 +142,7 @@ def test_an_object_shows_the_reconciles_of_its_owner_that_wrote_it(server: Dashb
 
 
 @pytest.mark.usefixtures("operator")
-def test_an_object_that_no_controller_knows_has_no_such_tab(server: DashboardServer, chromium: Browser) -> None:
+def test_an_object_without_reconciles_has_no_such_tab(server: DashboardServer, chromium: Browser) -> None:
     server.create(MAPS, config_map("unknown"))
     with chromium.page("list/core/v1/configmaps") as page:
         with page.expect_response(re.compile("proxy/debug/controllers.*unknown")) as response:
