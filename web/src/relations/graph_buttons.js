@@ -20,6 +20,6 @@ export function GraphButtons({ viewport, arrangement }) {
 /** @param {{ edges: import("./fold.js").DrawnEdge[] }} props */
 export function Legend({ edges }) {
   const present = TYPES.filter((type) => edges.some((edge) => edge.type === type));
-  return html`<ul class="graph-legend" role="list">${present.map((type) => html`<li key=${type} class=${`gedge ${type}`}>
+  return html`<ul class="graph-legend" role="list">${present.map((type) => html`<li key=${type} class=${`gedge by-${type}`}>
     <svg width="28" height="8" aria-hidden="true"><path class="gline" d="M0 4H28" /></svg>${t(`relations.type.${type}`)}</li>`)}</ul>`;
 }

@@ -15,7 +15,8 @@ const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], 
 export function graphKeys({ model, arrangement, viewport, current, focus, actions }) {
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !/** @type {Element} */ (event.target).closest(".graph-svg")) return;
-    const drawn = arrangement.drawn.peek().nodes.find((each) => each.id === current());
+    const id = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-node]"))?.dataset.node ?? current();
+    const drawn = arrangement.drawn.peek().nodes.find((each) => each.id === id);
     const direction = DIRECTIONS[event.key];
     /** @type {Record<string, (() => void) | undefined>} */
     const keys = {
@@ -30,7 +31,7 @@ export function graphKeys({ model, arrangement, viewport, current, focus, action
       Home: () => focus(model.root),
       Escape: model.selected.peek() || model.from.peek() ? () => actions.clear() : undefined,
     };
-    const run = direction ? () => (event.shiftKey ? viewport.move(-direction[0] * MOVE, -direction[1] * MOVE) : focus(nextIn(direction, current(), arrangement))) : keys[event.key];
+    const run = direction ? () => (event.shiftKey ? viewport.move(-direction[0] * MOVE, -direction[1] * MOVE) : focus(nextIn(direction, id, arrangement))) : keys[event.key];
     if (!run) return;
     event.preventDefault();
     event.stopPropagation();

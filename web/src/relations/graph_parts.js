@@ -1,7 +1,7 @@
 /** Nodes and lines of the graph. A line says why it is there; far away, nodes have no names. */
 import { html } from "../frame/html.js";
 import { iconPath } from "../frame/icons.js";
-import { t } from "../texts/catalogue.js";
+import { language, t } from "../texts/catalogue.js";
 import { visible } from "../transport/errors.js";
 import { stateText, titleOf } from "./node_label.js";
 import { HEIGHT, WIDTH } from "./sizes.js";
@@ -62,14 +62,26 @@ export function EdgeLines({ model, edges, arrangement, viewport, current }) {
   const single = one ? seen.filter(marked).slice(0, LINES_MAX) : seen;
   return html`<g class=${path.size ? "graph-edges traced" : "graph-edges"}>
     ${plain.length > 0 && html`<path class="gline many" d=${plain.map((edge) => curve(positions[edge.from], positions[edge.to])).join("")} />`}
-    ${single.map((edge) => html`<${EdgeLine} key=${edge.id} model=${model} edge=${edge} d=${curve(positions[edge.from], positions[edge.to])} marked=${marked(edge)} />`)}
+    ${single.map((edge) => lineOf(model, edge, curve(positions[edge.from], positions[edge.to]), marked(edge)))}
   </g>`;
 }
 
-/** @param {any} props */
-function EdgeLine({ model, edge, d, marked }) {
-  const reason = reasonOf(model, edge);
-  return html`<g class=${`gedge ${edge.type} ${marked ? "marked" : ""}`} role="img" aria-label=${reason}>
+/** Lines that are drawn: the same element again costs nothing. @type {WeakMap<import("./fold.js").DrawnEdge, { key: string, line: any }>} */
+const lines = new WeakMap();
+
+/** @param {import("./model.js").RelationsModel} model @param {import("./fold.js").DrawnEdge} edge @param {string} d @param {boolean} marked */
+function lineOf(model, edge, d, marked) {
+  const key = `${d} ${marked} ${language.value}`;
+  const present = lines.get(edge);
+  if (present?.key === key) return present.line;
+  const line = edgeLine(reasonOf(model, edge), edge, d, marked);
+  lines.set(edge, { key, line });
+  return line;
+}
+
+/** @param {string} reason @param {import("./fold.js").DrawnEdge} edge @param {string} d @param {boolean} marked */
+function edgeLine(reason, edge, d, marked) {
+  return html`<g key=${edge.id} class=${`gedge by-${edge.type} ${marked ? "marked" : ""}`} role="img" aria-label=${reason}>
     <title translate=${false}>${reason}</title><path class="hit" d=${d} /><path class="gline" d=${d} marker-end="url(#arrow)" /></g>`;
 }
 

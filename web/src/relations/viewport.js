@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { HEIGHT, WIDTH } from "./sizes.js";
 
-const SCALE_MIN = 0.08;
+const SCALE_MIN = 0.02;
 const SCALE_MAX = 2;
 /** Below this size names are not legible, and nodes are drawn without them. */
 const LEGIBLE = 0.42;
@@ -27,7 +27,7 @@ export class Viewport {
   /** Follow the pointer and the size of an element. Return a function that ends it. @param {HTMLDivElement} element @param {string} root */
   attach(element, root) {
     this.root = root;
-    const resized = new ResizeObserver(() => (this.size.value = { width: element.clientWidth, height: element.clientHeight }));
+    const resized = new ResizeObserver(() => this.#resize(element.clientWidth, element.clientHeight));
     resized.observe(element);
     const wheel = (/** @type {WheelEvent} */ event) => {
       event.preventDefault();
@@ -43,6 +43,13 @@ export class Viewport {
       element.removeEventListener("wheel", wheel);
       element.removeEventListener("pointerdown", down);
     };
+  }
+
+  /** Keep the middle of the view in the middle. @param {number} width @param {number} height */
+  #resize(width, height) {
+    const before = this.size.peek();
+    this.size.value = { width, height };
+    if (this.begun) this.move((width - before.width) / 2, (height - before.height) / 2);
   }
 
   /** Show the whole graph if it stays legible, otherwise the object; once. */
