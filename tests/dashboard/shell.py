@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from sampan.server.dashboard.stream.multiplex import MESSAGE_BYTES_MAX, Multiplex
 from sampan.server.request import Handler, Request, Response, UserInfo
+from sampan.server.websocket import accept
 from sampan.testing.servers.logical_server import Users
 
 PREFIX: Final = "/dashboard/"
+STREAM: Final = "/dashboard/stream"
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
@@ -72,6 +75,9 @@ class Shell:
                 replacement = self.replaced[path]
                 replacement = replacement(request) if callable(replacement) else replacement
                 return replacement if isinstance(replacement, Response) else _json(replacement)
+            if path == STREAM:
+                multiplex = lambda socket: Multiplex(socket, request, handler).run()  # noqa: E731
+                return accept(request, multiplex, message_bytes_max=MESSAGE_BYTES_MAX)
             if path.startswith(PREFIX) or path == PREFIX.rstrip("/"):
                 return await self._page(request)
             if request.headers.get("x-sampan-page") != "1":

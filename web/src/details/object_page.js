@@ -98,7 +98,7 @@ function follow(kind, namespace, name, store, stop, { listed, refused }) {
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, deleted: boolean, related: Related, list: string }} props */
 function Shown({ kind, object, deleted, related, list }) {
-  const tabs = tabsOf(kind, object);
+  const tabs = tabsOf(kind, object, related);
   const [first] = tabs;
   const tab = tabs.find((each) => each.name === query.value.get("tab")) ?? first;
   const choose = (/** @type {import("./tabs.js").Tab} */ each) => setQuery({ tab: each === first ? "" : each.name });

@@ -3,6 +3,8 @@ import { html } from "../frame/html.js";
 import { hasReconciles } from "../controllers/reconciles.js";
 import { Lazy } from "../frame/lazy.js";
 import { query } from "../routes/location.js";
+import { hasLogs } from "../logs/pods.js";
+import { momentText } from "../past/moment.js";
 import { EventsView } from "./events_view.js";
 import { Overview } from "./overview.js";
 import { YamlView } from "./yaml_view.js";
@@ -15,7 +17,7 @@ import { YamlView } from "./yaml_view.js";
  * @typedef {object} Tab
  * @property {string} name value of the query parameter `tab`
  * @property {(props: TabProps) => any} View a view with a large library loads it with `Lazy`
- * @property {(kind: Kind, object: any) => boolean} [has] false for an object without this tab; all have it by default
+ * @property {(kind: Kind, object: any, related: import("./related.js").Related) => boolean} [has] false for an object without this tab; all have it by default
  * @property {(props: TabProps) => any} [Badge]
  */
 
@@ -27,6 +29,7 @@ const loadReconciles = () => import("../controllers/reconciles_view.js").then((m
 /** @type {readonly Tab[]} The first one is shown by default. */
 const TABS = [
   { name: "overview", View: Overview },
+  { name: "logs", View: Logs, has: (...given) => !momentText.value && hasLogs(...given) },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
   { name: "relations", View: (props) => html`<${Lazy} load=${loadRelations} props=${props} />` },
@@ -44,9 +47,17 @@ function Reconciles(props) {
  * Return the tabs of an object.
  * @param {Kind} kind
  * @param {any} object
+ * @param {import("./related.js").Related} related
  */
-export function tabsOf(kind, object) {
-  return TABS.filter((tab) => tab.has?.(kind, object) ?? true);
+export function tabsOf(kind, object, related) {
+  return TABS.filter((tab) => tab.has?.(kind, object, related) ?? true);
+}
+
+const loadLogs = async () => (await import("../logs/logs_view.js")).LogsView;
+
+/** @param {TabProps} props */
+function Logs(props) {
+  return html`<${Lazy} load=${loadLogs} props=${props} />`;
 }
 
 /** @param {TabProps} props */

@@ -114,6 +114,8 @@ class Session {
         json: (path, options) => fetching.json(path, options),
         lines: (path, onDocuments, stop) => fetching.lines(path, onDocuments, stop),
         text: (path, options) => fetching.text(path, options),
+        file: (path, stop) => fetching.file(path, stop),
+        textLines: (path, onLines, stop) => multiplexed.textLines(path, onLines, stop),
         stream: (path, accept, onDocuments, stop) => multiplexed.stream(path, accept, onDocuments, stop),
       };
     }

@@ -6,7 +6,7 @@ import { lastChange } from "./last_change.js";
  * @typedef {{ name: string, type: string, format?: string, description?: string, priority?: number }} Column
  * @typedef {{ name: string, namespace?: string, uid: string, labels?: Record<string, string>,
  *   annotations?: Record<string, string>, creationTimestamp?: string, deletionTimestamp?: string,
- *   finalizers?: string[], generation?: number,
+ *   finalizers?: string[], generation?: number, resourceVersion?: string,
  *   ownerReferences?: { apiVersion: string, kind: string, name: string, uid: string, controller?: boolean }[] }} Metadata
  * @typedef {{ uid: string, cells: unknown[], metadata: Metadata, scope: string, seen: number,
  *   changed?: import("./last_change.js").Change | null, behind?: boolean }} Row

@@ -7,6 +7,7 @@ import history from "./en_history.js";
 import home from "./en_home.js";
 import relations from "./en_relations.js";
 import server from "./en_server.js";
+import logs from "./en_logs.js";
 import sessions from "./en_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
@@ -19,6 +20,7 @@ export default {
   ...home,
   ...relations,
   ...server,
+  ...logs,
   ...sessions,
   "app.name": "Sampan",
   "app.skip": "Skip to content",

@@ -18,6 +18,7 @@ export default {
   "detail.back": "All {kind}",
   "detail.tabs": "Views of the object",
   "detail.tab.overview": "Overview",
+  "detail.tab.logs": "Logs",
   "detail.tab.yaml": "YAML",
   "detail.tab.events": "Events",
   "detail.problems": { one: "One problem", other: "{count} problems" },

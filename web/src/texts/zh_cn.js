@@ -7,6 +7,7 @@ import history from "./zh_cn_history.js";
 import home from "./zh_cn_home.js";
 import relations from "./zh_cn_relations.js";
 import server from "./zh_cn_server.js";
+import logs from "./zh_cn_logs.js";
 import sessions from "./zh_cn_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
@@ -19,6 +20,7 @@ export default {
   ...home,
   ...relations,
   ...server,
+  ...logs,
   ...sessions,
   "app.name": "Sampan",
   "app.skip": "跳到正文",

@@ -18,6 +18,7 @@ export default {
   "detail.back": "所有 {kind}",
   "detail.tabs": "对象的视图",
   "detail.tab.overview": "概览",
+  "detail.tab.logs": "日志",
   "detail.tab.yaml": "YAML",
   "detail.tab.events": "事件",
   "detail.problems": { other: "{count} 个异常" },

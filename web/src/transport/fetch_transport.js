@@ -1,6 +1,7 @@
 /** Requests with `fetch`: the cookie of the session authenticates them, together with the page's header. */
 import { isUnused } from "../session/activity.js";
 import { ConnectionLost, statusErrorOf } from "./errors.js";
+import { TextLines } from "./text_lines.js";
 import { Turns, hasFewConnections } from "./turns.js";
 
 export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
@@ -11,11 +12,15 @@ export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
  * `type` is the media type of the body, JSON by default. `onWarnings` gets the warnings of a response, if there are any.
  * `headers` are further ones of the request, `onHeaders` gets those of the response. `json` returns null for 204 and 304.
  * @typedef {(documents: any[]) => void} OnDocuments
+ * @typedef {(lines: import("./text_lines.js").TextLine[]) => void} OnLines
  * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>, text: (path: string, options?: RequestOptions) => Promise<string>,
+ *   file: (path: string, signal: AbortSignal) => Promise<Blob>,
  *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void>,
- *   lines: (path: string, onDocuments: OnDocuments, signal?: AbortSignal) => Promise<void> }} Transport
- * A transport sends requests. `stream` passes on the documents of a watch in batches; it returns when the response ends.
- * `lines` does the same with a response that ends by itself, so it takes no turns with watches.
+ *   lines: (path: string, onDocuments: OnDocuments, signal?: AbortSignal) => Promise<void>,
+ *   textLines: (path: string, onLines: OnLines, signal: AbortSignal) => Promise<void> }} Transport
+ * A transport sends requests. `stream` passes on the documents of a watch in batches, and `textLines` the lines of a text; both return
+ * when the response ends. `lines` passes on documents of a response that ends by itself, so it takes no turns with watches.
+ * `file` returns a whole response, which the caller bounds.
  */
 
 /** @implements {Transport} */
@@ -76,23 +81,64 @@ export class FetchTransport {
 
   /**
    * @param {string} path
+   * @param {OnLines} onLines
+   * @param {AbortSignal} signal
+   */
+  textLines(path, onLines, signal) {
+    return this.turns.run(signal, async (turn) => {
+      const lines = new TextLines();
+      const pass = (/** @type {import("./text_lines.js").TextLine[]} */ found) => found.length && onLines(found);
+      await this.#chunks(path, "text/plain, */*", turn, (chunk) => pass(lines.feed(chunk)));
+      pass(lines.end());
+    });
+  }
+
+  /**
+   * @param {string} path
+   * @param {AbortSignal} signal
+   */
+  async file(path, signal) {
+    const response = await this.#send(path, { accept: "text/plain, */*", signal });
+    try {
+      return await response.blob();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new ConnectionLost(String(error));
+    }
+  }
+
+  /**
+   * @param {string} path
    * @param {string} accept
    * @param {OnDocuments} onDocuments
    * @param {AbortSignal} signal
    */
   async #read(path, accept, onDocuments, signal) {
-    const response = await this.#send(path, { accept, signal });
-    const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
-    const decoder = new TextDecoder();
     let rest = "";
+    await this.#chunks(path, accept, signal, (chunk) => {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      const documents = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+      if (documents.length) onDocuments(documents);
+    });
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} accept
+   * @param {AbortSignal} signal
+   * @param {(chunk: string) => void} onChunk
+   */
+  async #chunks(path, accept, signal, onChunk) {
+    const response = await this.#send(path, { accept, signal });
+    if (!response.body) return;
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-        rest = lines.pop() ?? "";
-        const documents = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
-        if (documents.length) onDocuments(documents);
+        onChunk(decoder.decode(value, { stream: true }));
       }
     } catch (error) {
       if (signal.aborted) throw error;

@@ -10,8 +10,7 @@ const CREDIT = 1000;
 const RETURN_AT = 500;
 
 /**
- * @typedef {{ onDocuments: import("./fetch_transport.js").OnDocuments, resolve: () => void,
- *   reject: (error: Error) => void, used: number }} Subscription
+ * @typedef {{ onData: (data: any[]) => void, resolve: () => void, reject: (error: Error) => void, used: number }} Subscription
  */
 
 export class Multiplexed {
@@ -39,9 +38,31 @@ export class Multiplexed {
    * @returns {Promise<void>}
    */
   stream(path, accept, onDocuments, signal) {
+    return this.#open(path, accept, (data) => onDocuments(data.map((each) => (typeof each === "string" ? JSON.parse(each) : each))), signal);
+  }
+
+  /**
+   * @param {string} path
+   * @param {import("./fetch_transport.js").OnLines} onLines
+   * @param {AbortSignal} signal
+   */
+  textLines(path, onLines, signal) {
+    // The document of an error is no line; its message is in the end of the subscription.
+    const pass = (/** @type {any[]} */ data) => onLines(data.filter((each) => typeof each === "string" || "cut" in each));
+    return this.#open(path, "text/plain, */*", pass, signal);
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} accept
+   * @param {(data: any[]) => void} onData
+   * @param {AbortSignal} signal
+   * @returns {Promise<void>}
+   */
+  #open(path, accept, onData, signal) {
     const id = this.next++;
     return new Promise((resolve, reject) => {
-      this.open.set(id, { onDocuments, resolve, reject, used: 0 });
+      this.open.set(id, { onData, resolve, reject, used: 0 });
       this.#send({ op: "open", id, path, accept, credit: CREDIT, ...(isUnused() ? { background: true } : {}) });
       signal.addEventListener(
         "abort",
@@ -88,9 +109,8 @@ export class Multiplexed {
     const subscription = this.open.get(message.id);
     if (!subscription) return;
     if (message.data) {
-      const documents = message.data.map((each) => (typeof each === "string" ? JSON.parse(each) : each));
-      subscription.onDocuments(documents);
-      subscription.used += documents.length;
+      subscription.onData(message.data);
+      subscription.used += message.data.length;
       if (subscription.used >= RETURN_AT) {
         this.#send({ op: "credit", id: message.id, add: subscription.used });
         subscription.used = 0;

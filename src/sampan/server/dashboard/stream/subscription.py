@@ -17,6 +17,7 @@ from sampan.core.tracebacks import forget_frames
 from sampan.server.connections.owner import release
 from sampan.server.dashboard.origin import BACKGROUND_HEADER
 from sampan.server.dashboard.stream.messages import CREDIT_MAX, Open
+from sampan.server.dashboard.stream.text_lines import TextLines
 from sampan.server.request import OWN, Handler, Request, Response, WireRequest
 from sampan.server.request_info import parse_target
 from sampan.wire.http1 import Repeated
@@ -142,6 +143,12 @@ class Subscription:
             return _message_of(document) if response.status >= 400 else ""
         if request.info.verb != "watch" and is_json:
             await self._send_lines([line_of(await _whole(response.stream))])
+            return ""
+        if not is_json:
+            text = TextLines()
+            async for chunk in response.stream:
+                await self._send_lines(text.feed(chunk))
+            await self._send_lines(text.end())
             return ""
         async for lines in _lines(response.stream):
             await self._send_lines([line_of(line) for line in lines])
