@@ -1,4 +1,4 @@
-"""Pages of the server and of kinds: charts, requests, leases, who can, the description of a kind."""
+"""Pages of the server and of kinds: charts, requests, leases, grants of RBAC, the description of a kind."""
 
 import re
 from typing import Any
@@ -74,7 +74,7 @@ def test_an_expired_lease_is_marked(server: DashboardServer, chromium: Browser) 
         expect(page.get_by_role("row", name="old").get_by_text("expired")).to_be_visible()
 
 
-def who_can(page: Page) -> list[str]:
+def granted(page: Page) -> list[str]:
     """Return the subjects that the page lists."""
     expect(page.get_by_role("heading", name=re.compile(r"\d+ grants?"))).to_be_visible()
     return page.get_by_role("region", name="Grants").get_by_role("rowheader").all_inner_texts()
@@ -91,7 +91,7 @@ def who_can(page: Page) -> list[str]:
         ("delete", "pods", "", "default"),
     ],
 )
-def test_who_can_names_the_users_that_the_server_allows(
+def test_the_page_names_the_users_that_the_server_allows(
     server: DashboardServer, chromium: Browser, verb: str, resource: str, name: str, namespace: str
 ) -> None:
     allowed = []
@@ -105,11 +105,11 @@ def test_who_can_names_the_users_that_the_server_allows(
             "namespace": namespace,
         }
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
-        (answer,) = server.create(REVIEWS, {**review, "spec": {"user": user, "resourceAttributes": attributes}})
-        if answer["status"]["allowed"]:
+        (reviewed,) = server.create(REVIEWS, {**review, "spec": {"user": user, "resourceAttributes": attributes}})
+        if reviewed["status"]["allowed"]:
             allowed.append(user)
     with chromium.page(f"server/who-can?verb={verb}&resource={resource}&name={name}&in={namespace}") as page:
-        assert sorted(set(who_can(page)) & set(SUBJECTS)) == allowed
+        assert sorted(set(granted(page)) & set(SUBJECTS)) == allowed
 
 
 def test_a_kind_is_described_with_its_versions_and_rules(chromium: Browser) -> None:

@@ -27,7 +27,7 @@ QUOTED = re.compile(r"``[^`]*``|`[^`\n]*`|\"[^\"\n]*\"")
 DIALECT_SHARE_MAX = 0.005
 RETURNED = frozenset({"return", "returns", "yield", "true", "if"})
 """Words about a result, which the signature has."""
-REPEATED_MAX = 40
+REPEATED_MAX = 36
 """Docstrings of one line that only repeat the names of class, function and parameters. The number only falls."""
 
 

@@ -50,7 +50,7 @@ class ReconcileHistory:
         return 1 if found is None else found.failures + 1
 
     def add(self, key: HistoryKey, record: ReconcileAttempt) -> None:
-        """Add a reconcile."""
+        """Add the last attempt for an object, and drop the oldest attempts and objects above the limits."""
         self.revision += 1
         was_failing = key in self._failing
         found = (self._failing if was_failing else self._healthy).get(key)

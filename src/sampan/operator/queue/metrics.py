@@ -82,7 +82,7 @@ class WorkQueueMetrics:
         return metrics
 
     def queues(self) -> tuple[QueueMetrics, ...]:
-        """Return the metrics of all queues."""
+        """Return what the debugging report shows of each queue: depth, oldest item, totals."""
         return tuple(self._queues.values())
 
     def describe(self) -> list[Metric]:
