@@ -3,7 +3,7 @@ import { html } from "../frame/html.js";
 import { hasReconciles } from "../controllers/reconciles.js";
 import { Lazy } from "../frame/lazy.js";
 import { query } from "../routes/location.js";
-import { hasLogs } from "../logs/pods.js";
+import { hasLogs, isPod } from "../logs/pods.js";
 import { momentText } from "../past/moment.js";
 import { EventsView } from "./events_view.js";
 import { Overview } from "./overview.js";
@@ -30,6 +30,7 @@ const loadReconciles = () => import("../controllers/reconciles_view.js").then((m
 const TABS = [
   { name: "overview", View: Overview },
   { name: "logs", View: Logs, has: (...given) => !momentText.value && hasLogs(...given) },
+  { name: "terminal", View: Terminal, has: (kind) => !momentText.value && isPod(kind) },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
   { name: "relations", View: (props) => html`<${Lazy} load=${loadRelations} props=${props} />` },
@@ -53,11 +54,17 @@ export function tabsOf(kind, object, related) {
   return TABS.filter((tab) => tab.has?.(kind, object, related) ?? true);
 }
 
+const loadTerminal = async () => (await import("../terminal/terminal_view.js")).TerminalView;
 const loadLogs = async () => (await import("../logs/logs_view.js")).LogsView;
 
 /** @param {TabProps} props */
 function Logs(props) {
   return html`<${Lazy} load=${loadLogs} props=${props} />`;
+}
+
+/** @param {TabProps} props */
+function Terminal(props) {
+  return html`<${Lazy} load=${loadTerminal} props=${props} />`;
 }
 
 /** @param {TabProps} props */

@@ -9,6 +9,7 @@ import relations from "./en_relations.js";
 import server from "./en_server.js";
 import logs from "./en_logs.js";
 import sessions from "./en_sessions.js";
+import terminal from "./en_terminal.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
@@ -22,6 +23,7 @@ export default {
   ...server,
   ...logs,
   ...sessions,
+  ...terminal,
   "app.name": "Sampan",
   "app.skip": "Skip to content",
   "app.loading": "Loading",

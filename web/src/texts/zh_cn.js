@@ -9,6 +9,7 @@ import relations from "./zh_cn_relations.js";
 import server from "./zh_cn_server.js";
 import logs from "./zh_cn_logs.js";
 import sessions from "./zh_cn_sessions.js";
+import terminal from "./zh_cn_terminal.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
@@ -22,6 +23,7 @@ export default {
   ...server,
   ...logs,
   ...sessions,
+  ...terminal,
   "app.name": "Sampan",
   "app.skip": "跳到正文",
   "app.loading": "正在加载",
