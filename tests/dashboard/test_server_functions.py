@@ -13,6 +13,7 @@ from tests.dashboard.modules import call, modules_page
 MODULES = {
     "exposition": "server/exposition.js",
     "measures": "server/measures.js",
+    "plot": "server/plot.js",
     "units": "server/units.js",
     "fairness": "server/fairness.js",
     "leases": "server/leases.js",
@@ -122,6 +123,19 @@ def test_rates_count_a_restart_as_no_request(page: Page) -> None:
 )
 def test_values_of_charts_are_short(page: Page, value: float | None, unit: str, text: str) -> None:
     assert call(page, "units.valueText", value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("largest", "ticks"),
+    [(0, [0, 0.5, 1]), (3, [0, 1, 2, 3]), (7.1, [0, 2.5, 5, 7.5]), (0.09, [0, 0.05, 0.1]), (69, [0, 25, 50, 75])],
+)
+def test_the_axis_has_round_values_up_to_the_largest(page: Page, largest: float, ticks: list[float]) -> None:
+    assert call(page, "plot.ticksUpTo", largest, 3) == pytest.approx(ticks)
+
+
+def test_a_line_has_a_gap_where_there_is_no_value(page: Page) -> None:
+    path = call(page, "plot.linePath", [10, 15, 20, 25], [0, 4, None, 2], 4, 300, 100)
+    assert path == "M0 100h0L100 0M300 50h0"
 
 
 def test_the_level_with_waiting_requests_comes_first(page: Page) -> None:

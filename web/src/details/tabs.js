@@ -21,28 +21,27 @@ import { YamlView } from "./yaml_view.js";
  * @property {(props: TabProps) => any} [Badge]
  */
 
-const loadRelations = () => import("../relations/relations_view.js").then((module) => module.RelationsView);
-const loadIncident = () => import("../incident/incident_view.js").then((module) => module.IncidentView);
-const loadHistory = () => import("../history/history_view.js").then((module) => module.HistoryView);
-const loadReconciles = () => import("../controllers/reconciles_view.js").then((module) => module.ReconcilesView);
+/**
+ * Return a view that is loaded when it is shown.
+ * @param {"RelationsView" | "IncidentView" | "HistoryView" | "ReconcilesView" | "LogsView" | "TerminalView"} name
+ */
+function lazily(name) {
+  const load = () => import("./views.js").then((module) => module[name]);
+  return (/** @type {TabProps} */ props) => html`<${Lazy} load=${load} props=${props} />`;
+}
 
 /** @type {readonly Tab[]} The first one is shown by default. */
 const TABS = [
   { name: "overview", View: Overview },
-  { name: "logs", View: Logs, has: (...given) => !momentText.value && hasLogs(...given) },
-  { name: "terminal", View: Terminal, has: (kind) => !momentText.value && isPod(kind) },
+  { name: "logs", View: lazily("LogsView"), has: (...given) => !momentText.value && hasLogs(...given) },
+  { name: "terminal", View: lazily("TerminalView"), has: (kind) => !momentText.value && isPod(kind) },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
-  { name: "relations", View: (props) => html`<${Lazy} load=${loadRelations} props=${props} />` },
-  { name: "history", View: (props) => html`<${Lazy} load=${loadHistory} props=${props} />` },
-  { name: "incident", View: (props) => html`<${Lazy} load=${loadIncident} props=${props} />` },
-  { name: "reconciles", View: Reconciles, has: (kind, object) => hasReconciles(kind, object) || query.value.get("tab") === "reconciles" },
+  { name: "relations", View: lazily("RelationsView") },
+  { name: "history", View: lazily("HistoryView") },
+  { name: "incident", View: lazily("IncidentView") },
+  { name: "reconciles", View: lazily("ReconcilesView"), has: (kind, object) => hasReconciles(kind, object) || query.value.get("tab") === "reconciles" },
 ];
-
-/** @param {TabProps} props */
-function Reconciles(props) {
-  return html`<${Lazy} load=${loadReconciles} props=${props} />`;
-}
 
 /**
  * Return the tabs of an object.
@@ -52,19 +51,6 @@ function Reconciles(props) {
  */
 export function tabsOf(kind, object, related) {
   return TABS.filter((tab) => tab.has?.(kind, object, related) ?? true);
-}
-
-const loadTerminal = async () => (await import("../terminal/terminal_view.js")).TerminalView;
-const loadLogs = async () => (await import("../logs/logs_view.js")).LogsView;
-
-/** @param {TabProps} props */
-function Logs(props) {
-  return html`<${Lazy} load=${loadLogs} props=${props} />`;
-}
-
-/** @param {TabProps} props */
-function Terminal(props) {
-  return html`<${Lazy} load=${loadTerminal} props=${props} />`;
 }
 
 /** @param {TabProps} props */

@@ -24,11 +24,11 @@ import { TopBar } from "./top_bar.js";
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
 const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
-const loadDeleted = () => import("../deleted/deleted_page.js").then((module) => module.DeletedPage);
-const loadKind = () => import("../explorer/kind_page.js").then((module) => module.KindPage);
-const loadServer = () => import("../server/server_page.js").then((module) => module.ServerPage);
-const loadControllers = () => import("../controllers/controllers_page.js").then((module) => module.ControllersPage);
-const loadSessions = () => import("../session/sessions_page.js").then((module) => module.SessionsPage);
+const loadDeleted = () => import("./further_pages.js").then((module) => module.DeletedPage);
+const loadKind = () => import("./further_pages.js").then((module) => module.KindPage);
+const loadServer = () => import("./further_pages.js").then((module) => module.ServerPage);
+const loadControllers = () => import("./further_pages.js").then((module) => module.ControllersPage);
+const loadSessions = () => import("./further_pages.js").then((module) => module.SessionsPage);
 
 export function App() {
   const state = session.state.value;

@@ -1,18 +1,16 @@
 /** Pages of the server: its charts, requests, state, and who may do what. */
 import { useSignalEffect } from "@preact/signals";
 import { html } from "../frame/html.js";
-import { Lazy } from "../frame/lazy.js";
 import { screen } from "../frame/screen.js";
 import { WhoCanPage } from "../rights/who_can_page.js";
 import { t } from "../texts/catalogue.js";
+import { ChartsPage } from "./charts_page.js";
 import { RequestsPage } from "./requests_page.js";
 import { ServerLinks } from "./server_links.js";
 import { StatePage } from "./state_page.js";
 
-const loadCharts = () => import("./charts_page.js").then((module) => module.ChartsPage);
-
 /** @type {Record<string, any>} */
-const PAGES = { charts: () => html`<${Lazy} load=${loadCharts} props=${{}} />`, requests: RequestsPage, state: StatePage, "who-can": WhoCanPage };
+const PAGES = { charts: ChartsPage, requests: RequestsPage, state: StatePage, "who-can": WhoCanPage };
 /** @type {Record<string, string>} */
 const COMMANDS = {
   charts: "kubectl get --raw /metrics",

@@ -1,0 +1,6 @@
+/** Pages that most visits do not need, in one file: together they compress better than one by one. */
+export { ControllersPage } from "../controllers/controllers_page.js";
+export { DeletedPage } from "../deleted/deleted_page.js";
+export { KindPage } from "../explorer/kind_page.js";
+export { ServerPage } from "../server/server_page.js";
+export { SessionsPage } from "../session/sessions_page.js";
