@@ -26,7 +26,7 @@ KINDS = {
     "controllers.horizontal_pod_autoscaler.controller._Read": "autoscaling_v2.HorizontalPodAutoscaler",
     "controllers.horizontal_pod_autoscaler.pods.ScaledPod": "core_v1.Pod",
     "controllers.node_ipam.controller._NodeRanges": "core_v1.Node",
-    "controllers.node_lifecycle.probes._Lease": "coordination_v1.Lease",
+    "controllers.node_lifecycle.node_health_map._Lease": "coordination_v1.Lease",
     "controllers.service_cidrs._Ranges": "networking_v1.ServiceCIDR",
     "controllers.service_load_balancer.facts.BalancerNode": "core_v1.Node",
     "controllers.service_load_balancer.host_ports.HostPortPod": "core_v1.Pod",

@@ -29,6 +29,7 @@ from sampan.operator.webhook.metrics import WebhookMetrics
 from sampan.scheduler.metrics import SchedulerCollector, SchedulerMetrics
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
 from sampan.server.metrics.encryption import EncryptionMetrics, Reloads
+from sampan.server.tls.expirations import CertificateExpirations
 from sampan.service_proxy.metrics import ProxyMetrics
 from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.testing import Cluster
@@ -80,7 +81,8 @@ async def _families() -> Mapping[str, list[Family]]:
 
 def _server() -> Collector:
     registry = logical_server().api.metrics.registry
-    return _Together(registry, EncryptionMetrics(EncryptionMeasures(), Reloads(), tuple, ""))
+    encryption = EncryptionMetrics(EncryptionMeasures(), Reloads(), tuple, "")
+    return _Together(registry, encryption, CertificateExpirations(tuple, tuple))
 
 
 def _operator() -> CollectorRegistry:

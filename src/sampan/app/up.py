@@ -109,7 +109,7 @@ async def _serve(up: UpSettings, bound: BoundPort, announce: Announce, parts: Se
     authorizers = authorizers_of(up, cluster, authentication.metrics)
     accepted = authentication.authenticators
     api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address, hosts=tls.hosts)
-    api.metrics.registry.register(CertificateExpirations(tls))
+    api.metrics.registry.register(CertificateExpirations(lambda: tls.certificates, lambda: tls.verifier.authorities))
     http, page = _http_server(up, api), PagePort(up, api)
     ready = asyncio.Event()
     presence = Presence(up, cluster, _own_address(up, bound), authentication.keys)

@@ -10,7 +10,7 @@ from tests.server.tls_files import NOW, make_files
 
 def ends(tls: ServingTls) -> dict[tuple[str, str], float]:
     """Return the ends by use and subject."""
-    (family,) = CertificateExpirations(tls).collect()
+    (family,) = CertificateExpirations(lambda: tls.certificates, lambda: tls.verifier.authorities).collect()
     return {(each.labels["certificate"], each.labels["subject"]): each.value for each in family.samples}
 
 
