@@ -85,7 +85,7 @@ async def outcome_of(
     """
     rows = await stored((await cluster.server()).store)
     objects = {key: decode(value) for key, value in rows.items() if not key.startswith(_UNCOMPARED)}
-    names = _plain_names(objects)
+    names = _plain_names(objects, cluster.journal.writes)
     created: Counter[str] = Counter()
     deleted: Counter[str] = Counter()
     story = []
@@ -182,11 +182,13 @@ def unstable_paths(first: Outcome, second: Outcome) -> frozenset[str]:
     )
 
 
-def _plain_names(objects: Mapping[str, Any]) -> dict[str, str]:
+def _plain_names(objects: Mapping[str, Any], writes: Sequence[JournalEntry]) -> dict[str, str]:
     """Return the keys with a number in place of each generated name or uid, in order of creation."""
+    creations = {write.key: number for number, write in enumerate(writes) if write.event.previous is None}
     found: dict[str, str] = {}
     numbers: Counter[str] = Counter()
-    for key, obj in sorted(objects.items(), key=lambda item: int(item[1]["metadata"].get("resourceVersion") or 0)):
+    # Generated names are random, and stored objects have no resourceVersion: only the writes have an order.
+    for key, obj in sorted(objects.items(), key=lambda item: creations.get(item[0], -1)):
         plain = _plain_key(key, obj)
         if plain != key:
             numbers[plain] += 1
