@@ -36,6 +36,8 @@ PAGES: Final[Mapping[str, tuple[str, str, int, str]]] = {
 HEIGHT: Final = 800
 SCALE: Final = 4
 HIDDEN: Final = ("time", ".tile-count", ".home-list", ".facts code", "kbd", ".count")
+SHOTS_MAX: Final = 30
+INTERVAL_MS: Final = 300
 BLOCK_DIFFERENCE_MAX: Final = 12
 """Mean difference of the colours of a block, of 255. A moved letter makes less; another colour makes more."""
 BLOCKS_MAX: Final = 0.01
@@ -89,11 +91,22 @@ def picture(chromium: Browser, blank: Page, name: str, change: str = "") -> str:
         page.evaluate("document.fonts.ready")
         if change:
             page.evaluate(change)
-        shot = page.screenshot(
-            mask=[page.locator(each) for each in HIDDEN], mask_color="#808080", animations="disabled"
-        )
+        shot = _at_rest(page)
     small: str = blank.evaluate(_SMALL, [base64.b64encode(shot).decode(), SCALE])
     return small
+
+
+def _at_rest(page: Page) -> bytes:
+    """Return a screenshot of a page that no longer changes: parts of it load one after the other."""
+    mask = [page.locator(each) for each in HIDDEN]
+    before = b""
+    for _ in range(SHOTS_MAX):
+        shot = page.screenshot(mask=mask, mask_color="#808080", animations="disabled")
+        if shot == before:
+            break
+        before = shot
+        page.wait_for_timeout(INTERVAL_MS)
+    return shot
 
 
 def difference(blank: Page, name: str, present: str) -> float:
