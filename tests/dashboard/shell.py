@@ -6,7 +6,8 @@ It stands in for the session of the server: everything else is the API server of
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -48,16 +49,17 @@ class Shell:
     _lost: bool = False
     _loop: asyncio.AbstractEventLoop | None = None
 
-    def disconnect(self) -> None:
-        """Close the connections of all requests, and those of new requests, until `connect`."""
+    @contextmanager
+    def disconnected(self) -> Iterator[None]:
+        """Close the connections of all requests, and those of new requests until the end of the context."""
         self._lost = True
         assert self._loop is not None
-        for cut in self._cuts:
-            self._loop.call_soon_threadsafe(cut.set)
-
-    def connect(self) -> None:
-        """Respond to requests again."""
-        self._lost = False
+        try:
+            for cut in self._cuts:
+                self._loop.call_soon_threadsafe(cut.set)
+            yield
+        finally:
+            self._lost = False
 
     def refuse(self, path: str, code: int, status: Any) -> None:
         """Respond to a path with an error."""
@@ -94,7 +96,7 @@ class Shell:
         return handler
 
     async def _cuttable(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield the chunks of a response until `disconnect`."""
+        """Yield the chunks of a response until the test cuts the connection."""
         cut = asyncio.Event()
         self._cuts.append(cut)
         is_cut = asyncio.ensure_future(cut.wait())

