@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from scripts.web.packages import CannotBuild, esbuild, install, notice
-from scripts.web.places import ENTRIES, ICON, META, NOTICE, SHELL, TARGET, WORKER
+from scripts.web.places import ALIASES, ENTRIES, ICON, META, NOTICE, SHELL, TARGET, WORKER
 
+_TYPESCRIPT = {"experimentalDecorators": True, "useDefineForClassFields": False}
+"""Options of the compiler for the sources of xterm.js."""
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -70,7 +72,12 @@ def _bundle(web: Path, folder: Path) -> dict[str, Any]:
     (worker,) = _esbuild(web, folder, f"src/{WORKER}", "--format=iife")
     entries = [f"src/{entry}" for entry in ENTRIES.values()]
     name = f'--define:import.meta.layoutWorker="{worker}"'
-    return _esbuild(web, folder, *entries, "--splitting", "--format=esm", name)
+    aliases = [f"--alias:{module}=./node_modules/{path}" for module, path in ALIASES.items()]
+    options = f"--tsconfig-raw={json.dumps({'compilerOptions': _TYPESCRIPT})}"
+    # Names that begin with an underscore are private to a package: the build shortens them.
+    return _esbuild(
+        web, folder, *entries, "--splitting", "--format=esm", "--mangle-props=^_[a-zA-Z]", *aliases, options, name
+    )
 
 
 def _esbuild(web: Path, folder: Path, *arguments: str) -> dict[str, Any]:

@@ -15,3 +15,14 @@ ENTRIES: Final = {"style": "styles/main.css", "early": "early.js", "main": "main
 """Placeholders of `web/index.html`, and the sources that they stand for."""
 WORKER: Final = "relations/layout_worker.js"
 """Source of the worker that computes positions of a graph."""
+ALIASES: Final = {
+    "@xterm/xterm": "@xterm/xterm/src/browser/public/Terminal.ts",
+    "@xterm/xterm/css/xterm.css": "@xterm/xterm/css/xterm.css",
+    "browser": "@xterm/xterm/src/browser",
+    "common": "@xterm/xterm/src/common",
+    "common/Types": "@xterm/xterm/src/common/Types.d.ts",
+    "common/parser/Types": "@xterm/xterm/src/common/parser/Types.d.ts",
+}
+"""Modules that the build reads from `web/node_modules`. xterm.js is compiled from its sources, which names its modules
+in this way: the compiled file that it ships is one sixth larger.
+"""
