@@ -12,8 +12,8 @@ import { createAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { actionsOf } from "./actions.js";
 
-const loadDialog = () => import("./dialogs.js").then((module) => module.ActionDialog);
-const loadDelete = () => import("./dialogs.js").then((module) => module.DeleteDialog);
+const loadDialog = () => import("../frame/lazy_parts.js").then((module) => module.ActionDialog);
+const loadDelete = () => import("../frame/lazy_parts.js").then((module) => module.DeleteDialog);
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
 export function ActionsMenu({ kind, object }) {

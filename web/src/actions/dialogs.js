@@ -1,3 +1,3 @@
-/** Dialogs of actions, in one file. */
+/** Dialogs of actions. `frame/lazy_parts.js` loads them. */
 export { ActionDialog } from "./action_dialog.js";
 export { DeleteDialog } from "./delete_dialog.js";

@@ -26,7 +26,7 @@ import { YamlView } from "./yaml_view.js";
  * @param {"RelationsView" | "IncidentView" | "HistoryView" | "ReconcilesView" | "LogsView" | "TerminalView"} name
  */
 function lazily(name) {
-  const load = () => import("./views.js").then((module) => module[name]);
+  const load = () => import("../frame/lazy_parts.js").then((module) => module[name]);
   return (/** @type {TabProps} */ props) => html`<${Lazy} load=${load} props=${props} />`;
 }
 

@@ -1,4 +1,4 @@
-/** Views of the further tabs of an object, in one file: together they compress a quarter better than one by one. */
+/** Views of the further tabs of an object. `frame/lazy_parts.js` loads them. */
 export { BlameView } from "../blame/blame_view.js";
 export { ReconcilesView } from "../controllers/reconciles_view.js";
 export { HistoryView } from "../history/history_view.js";

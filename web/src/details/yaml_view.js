@@ -16,7 +16,7 @@ import { piecesOf } from "./yaml_pieces.js";
 const LINE_HEIGHT = 20;
 const OVERSCAN = 20;
 
-const loadBlame = () => import("./views.js").then((module) => module.BlameView);
+const loadBlame = () => import("../frame/lazy_parts.js").then((module) => module.BlameView);
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
 export function YamlView({ kind, object }) {

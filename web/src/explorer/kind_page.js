@@ -15,7 +15,7 @@ import { t } from "../texts/catalogue.js";
 import { visible } from "../transport/errors.js";
 import { SchemaTree } from "./schema_tree.js";
 
-const loadExample = () => import("./example.js").then((module) => module.Example);
+const loadExample = () => import("../frame/lazy_parts.js").then((module) => module.Example);
 const CRDS = { group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions" };
 
 /** @typedef {import("../discovery/kinds.js").Kind} Kind */

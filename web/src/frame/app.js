@@ -24,11 +24,11 @@ import { TopBar } from "./top_bar.js";
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
 const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
-const loadDeleted = () => import("./further_pages.js").then((module) => module.DeletedPage);
-const loadKind = () => import("./further_pages.js").then((module) => module.KindPage);
-const loadServer = () => import("./further_pages.js").then((module) => module.ServerPage);
-const loadControllers = () => import("./further_pages.js").then((module) => module.ControllersPage);
-const loadSessions = () => import("./further_pages.js").then((module) => module.SessionsPage);
+const loadDeleted = () => import("./lazy_parts.js").then((module) => module.DeletedPage);
+const loadKind = () => import("./lazy_parts.js").then((module) => module.KindPage);
+const loadServer = () => import("./lazy_parts.js").then((module) => module.ServerPage);
+const loadControllers = () => import("./lazy_parts.js").then((module) => module.ControllersPage);
+const loadSessions = () => import("./lazy_parts.js").then((module) => module.SessionsPage);
 
 export function App() {
   const state = session.state.value;

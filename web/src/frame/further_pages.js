@@ -1,4 +1,4 @@
-/** Pages that most visits do not need, in one file: together they compress better than one by one. */
+/** Pages that most visits do not need. `lazy_parts.js` loads them. */
 export { ControllersPage } from "../controllers/controllers_page.js";
 export { DeletedPage } from "../deleted/deleted_page.js";
 export { KindPage } from "../explorer/kind_page.js";

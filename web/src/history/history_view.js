@@ -21,7 +21,7 @@ import { Revisions } from "./revisions.js";
 import { TugLine } from "./tug_line.js";
 import { tugsOf } from "./tug_of_war.js";
 
-const loadRollBack = () => import("./roll_back.js").then((module) => module.RollBack);
+const loadRollBack = () => import("../frame/lazy_parts.js").then((module) => module.RollBack);
 
 /** @param {import("../details/tabs.js").TabProps} props */
 export function HistoryView({ kind, object, deleted }) {
