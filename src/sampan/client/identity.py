@@ -23,7 +23,11 @@ def default_user_agent() -> str:
 
     Source: client-go rest/config.go (1.36).
     """
-    program = os.path.basename(sys.argv[0] if sys.argv else "") or "sampan"
+    return user_agent(os.path.basename(sys.argv[0] if sys.argv else "") or "sampan")
+
+
+def user_agent(program: str) -> str:
+    """Return the user agent of a program of this version."""
     return f"{program}/{__version__} ({sys.platform}/{platform.machine()}) sampan"
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from sampan.client import Client
+from sampan.component_base.field_managers import LOOPS_MANAGER
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.server.apiserver import ApiServer
 from sampan.testing.control_loops.set_up import quiet_informers, set_up_loops
@@ -17,7 +18,7 @@ async def run_beside(api: ApiServer, token: str, names: str) -> None:
     """Run loops until cancelled."""
     chosen = chosen_loops(names)
     headers = {"authorization": f"Bearer {token}", "user-agent": "sampan-test-loops"}
-    async with Client(InProcessTransport(api.handler, headers=headers), field_manager="sampan") as client:
+    async with Client(InProcessTransport(api.handler, headers=headers), field_manager=LOOPS_MANAGER) as client:
         options = ManagerOptions(graceful_shutdown_timeout_s=GRACE_S, informer_settings=quiet_informers())
         manager = Manager(client, options)
         set_up_loops(manager, (*chosen.lazy, *chosen.eager), NODES)

@@ -18,9 +18,10 @@ import { Waterfall } from "./waterfall.js";
 /**
  * @typedef {Pick<import("./edit_session.js").EditSession, "target" | "base" | "stored"> & { read: () => { manifest: any } }} Edited
  * What is reviewed: an edit session, or another source of a manifest.
- * @param {{ edit: Edited, schema: import("./changes.js").Schema, title?: string, action?: string, onClose: () => void, onMerge?: () => void, onSaved: (object: any) => void }} props
+ * `takes`: manager whose fields are taken over unless the user decides otherwise.
+ * @param {{ edit: Edited, schema: import("./changes.js").Schema, title?: string, action?: string, takes?: string, onClose: () => void, onMerge?: () => void, onSaved: (object: any) => void }} props
  */
-export function Review({ edit, schema, title = t("review.title"), action = t("review.save"), onClose, onMerge, onSaved }) {
+export function Review({ edit, schema, title = t("review.title"), action = t("review.save"), takes = "", onClose, onMerge, onSaved }) {
   const { manifest } = useMemo(() => edit.read(), []);
   const way = useSignal("apply");
   /** Choices by field of a conflict. @type {import("@preact/signals").Signal<Record<string, "take" | "leave">>} */
@@ -45,7 +46,11 @@ export function Review({ edit, schema, title = t("review.title"), action = t("re
       // The user may have chosen another way before the effect of that choice aborts this request.
       if (signal.aborted || loaded !== way.peek()) return;
       failed.value = null;
-      if (found.conflicts.length) conflicts.value = found.conflicts;
+      if (found.conflicts.length) {
+        conflicts.value = found.conflicts;
+        const taken = found.conflicts.filter(({ field, manager }) => manager === takes && !choices.peek()[field]);
+        for (const { field } of taken) chosen(field, "take");
+      }
       shown.value = { ...found, object: found.object && plan().finished(found.object) };
     } catch (error) {
       if (!signal.aborted) failed.value = error;

@@ -1,16 +1,13 @@
 /** History of an object: every kept revision, who made it, and the difference of any two. */
-import { useComputed, useSignal } from "@preact/signals";
+import { useComputed } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
-import { Lazy } from "../frame/lazy.js";
 import { Empty, Loading } from "../frame/states.js";
 import { momentText } from "../past/moment.js";
-import { ActionButton } from "../rights/action_button.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { query, setQuery } from "../routes/location.js";
 import { objectAddress } from "../routes/routes.js";
-import { useSchema } from "../schema/use_schema.js";
 import { t } from "../texts/catalogue.js";
 import { isStatusOnly } from "./changed_fields.js";
 import { ComparisonPane } from "./comparison_pane.js";
@@ -18,10 +15,9 @@ import { NoHistory } from "./records.js";
 import { RetentionOption } from "./retention.js";
 import { RevisionList } from "./revision_list.js";
 import { Revisions } from "./revisions.js";
+import { RollBackButton, canUndo } from "./roll_back_button.js";
 import { TugLine } from "./tug_line.js";
 import { tugsOf } from "./tug_of_war.js";
-
-const loadRollBack = () => import("../frame/lazy_parts.js").then((module) => module.RollBack);
 
 /** @param {import("../details/tabs.js").TabProps} props */
 export function HistoryView({ kind, object, deleted }) {
@@ -59,6 +55,8 @@ function Shown({ kind, object, deleted, revisions, tugs }) {
   }, [asked, all.length]);
   const choose = (/** @type {import("./revisions.js").Revision} */ each) => setQuery({ rev: each.revision });
   const compare = (/** @type {import("./revisions.js").Revision} */ each) => setQuery({ rev: chosen?.revision ?? "", with: each === chosen ? "" : each.revision });
+  const writable = !deleted && !momentText.value && chosen?.type !== "DELETED";
+  const done = () => setQuery({ rev: "", with: "" });
   return html`<div class=${`history${asked ? " one" : ""}`}>
     <div class="history-side">
       <div class="history-bar"><span class="count">${t("history.count", { count: shown.length })}</span><div class="spacer" />
@@ -69,27 +67,10 @@ function Shown({ kind, object, deleted, revisions, tugs }) {
     </div>
     ${chosen ? html`<${ComparisonPane} revisions=${all} chosen=${chosen} other=${other} status=${status} onBack=${() => setQuery({ rev: "", with: "" })}>
         ${!momentText.value && chosen.type !== "DELETED" && html`<a class="button quiet" href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { at: chosen.revision })}><${Icon} name="history" />${t("history.page")}</a>`}
-        ${!deleted && !momentText.value && chosen.type !== "DELETED" && chosen.revision !== object.metadata.resourceVersion && html`<${RollBackButton} kind=${kind} object=${object} state=${chosen.object} />`}<//>`
+        ${writable && canUndo(chosen) && html`<${RollBackButton} key=${`undo ${chosen.revision}`} kind=${kind} object=${object} revision=${chosen} undo onDone=${done} />`}
+        ${writable && chosen.revision !== object.metadata.resourceVersion && html`<${RollBackButton} key=${chosen.revision} kind=${kind} object=${object} revision=${chosen} onDone=${done} />`}<//>`
       : revisions.end.value ? html`<${Empty} icon="history" title=${t("history.gone", { revision: asked })} hint=${t("history.gone_hint")} />` : html`<${Loading} />`}
   </div>`;
-}
-
-/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, state: any }} props */
-function RollBackButton({ kind, object, state }) {
-  const open = useSignal(false);
-  const done = useSignal(false);
-  const { namespace = "", name } = object.metadata;
-  // Read before the dialog needs it.
-  useSchema(kind);
-  const close = () => (open.value = false);
-  const onDone = () => {
-    close();
-    done.value = true;
-    setQuery({ rev: "", with: "" });
-  };
-  return html`<${ActionButton} action=${{ kind, namespace, name, verb: "patch" }} icon="restart" onPress=${() => (open.value = true)}>${t("rollback.title_short")}<//>
-    <span class="visually-hidden" role="status">${done.value ? t("rollback.done") : ""}</span>
-    ${open.value && html`<${Lazy} load=${loadRollBack} props=${{ kind, object, state, onClose: close, onDone }} />`}`;
 }
 
 /** @param {{ revisions: Revisions }} props */

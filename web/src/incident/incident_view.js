@@ -5,6 +5,8 @@ import { timeline } from "../details/timeline.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { Empty, Loading } from "../frame/states.js";
+import { RollBackButton, canUndo } from "../history/roll_back_button.js";
+import { momentText } from "../past/moment.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { query, setQuery } from "../routes/location.js";
 import { clockFormat, instantFormat, t } from "../texts/catalogue.js";
@@ -36,11 +38,11 @@ export function IncidentView({ kind, object, related }) {
   if (failed?.code === 403) return html`<${Forbidden} error=${failed} kind=${kind} namespace=${object.metadata.namespace ?? ""} />`;
   if (failed && !investigation.chapters.value.length) return html`<${Refused} error=${failed} />`;
   if (!investigation.loaded.value) return html`<${Loading} />`;
-  return html`<${Shown} object=${object} related=${related} investigation=${investigation} />`;
+  return html`<${Shown} kind=${kind} object=${object} related=${related} investigation=${investigation} />`;
 }
 
-/** @param {{ object: any, related: import("../details/related.js").Related, investigation: Investigation }} props */
-function Shown({ object, related, investigation }) {
+/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, related: import("../details/related.js").Related, investigation: Investigation }} props */
+function Shown({ kind, object, related, investigation }) {
   const chapters = investigation.chapters.value;
   const began = useMemo(() => breakOf(chapters), [chapters]);
   const minutes = Number(query.value.get("minutes")) || 15;
@@ -54,10 +56,11 @@ function Shown({ object, related, investigation }) {
       ${began ? html`<p class="incident-break"><${Icon} name="bad" class="bad" /><span><strong>${t("incident.began", { time: instantFormat().format(began.at) })}</strong> <${SubjectLink} subject=${began.subject} />${" "}<span class="soft">${safeMessage(t(began.problem.key, { time: "", ...began.problem.values }))}</span></span></p>`
         : html`<p class="incident-break"><${Icon} name="good" class="good" /><span>${t("incident.healthy")}</span></p>`}
       <label class="incident-window"><span>${t("incident.window")}</span><select class="select" value=${String(minutes)} onChange=${(/** @type {any} */ event) => setQuery({ minutes: event.target.value === "15" ? "" : event.target.value })}>
-        ${MINUTES.map((each) => html`<option key=${each} value=${String(each)}>${t("incident.minutes", { count: each })}</option>`)}</select></label>
+        ${MINUTES.map((each) => html`<option key=${each} value=${String(each)}>${each < 60 ? t("incident.minutes", { count: each }) : t("incident.hours", { count: each / 60 })}</option>`)}</select></label>
     </div>
     ${began && html`<section class="suspects" aria-labelledby="suspects-title"><h2 id="suspects-title">${t("incident.suspects")}</h2>
-      ${suspects.length === 0 ? html`<p class="soft">${t("incident.no_suspects")}</p>` : html`<ol role="list">${suspects.slice(0, SUSPECTS_MAX).map((each) => html`<li key=${each.revision.revision} class="suspect"><${Change} entry=${each} began=${began.at} /></li>`)}</ol>`}</section>`}
+      ${suspects.length === 0 ? html`<p class="soft">${t("incident.no_suspects")}</p>` : html`<ol role="list">${suspects.slice(0, SUSPECTS_MAX).map((each) => html`<li key=${each.revision.revision} class="suspect"><${Change} entry=${each} began=${began.at} />
+          ${each.subject.role === "self" && !momentText.value && canUndo(each.revision) && html`<div class="suspect-actions"><${RollBackButton} kind=${kind} object=${object} revision=${each.revision} undo /></div>`}</li>`)}</ol>`}</section>`}
     ${investigation.refused.value.length > 0 && html`<p class="hint warn"><${Icon} name="lock" /><span>${t("incident.refused")} ${[...new Set(investigation.refused.value.map(({ kind }) => kind.plural))].join(", ")}</span></p>`}
     <section aria-labelledby="line-title"><h2 id="line-title">${t("incident.line")}</h2><${Line} changes=${changes} others=${others} began=${began} window=${minutes * 60_000} at=${at} /></section>
   </div>`;

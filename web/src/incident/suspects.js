@@ -2,6 +2,7 @@
 import { problemsOf } from "../details/object_health.js";
 import { isSecret } from "../details/secret.js";
 import { isStatusOnly } from "../history/changed_fields.js";
+import { LOOPS } from "../table/last_change.js";
 
 /**
  * @typedef {import("../history/revisions.js").Revision} Revision
@@ -20,8 +21,6 @@ const OF_CONTAINERS = new Set(["problem.waiting", "problem.terminated"]);
 const RUNNING_MS = 600_000;
 /** Fields that controllers note on objects of others. */
 const NOTES = /^(metadata\.annotations\[(deployment\.kubernetes\.io|autoscaling\.alpha\.kubernetes\.io|kubectl\.kubernetes\.io\/last-applied)|metadata\.(finalizers|ownerReferences|deletion))/;
-/** Managers that follow what others set. */
-const LOOPS = /^(kube-controller-manager|kube-scheduler|kubelet|cloud-controller-manager|sampan-node|loops|node)$/;
 
 /**
  * Return the first problem that still exists; null if there is none.

@@ -1,7 +1,7 @@
 /** Last change of an object, from its managed fields. */
 
-/** Managers of control loops: they follow the changes of others. */
-const LOOPS = /^(kube-controller-manager|kube-scheduler|kubelet|cloud-controller-manager|sampan-node)$/;
+/** Managers of control loops, which follow the changes of others: Kubernetes' own, Sampan's, and those of its tests. */
+export const LOOPS = /^(kube-controller-manager|kube-scheduler|kubelet|cloud-controller-manager|clusterrole-aggregation-controller|sampan-(loops|node|dns)|loops|node)$/;
 
 /**
  * @typedef {{ manager?: string, operation?: string, subresource?: string, time?: string }} ManagedFields

@@ -24,8 +24,10 @@ from sampan.app.errors import StartError
 from sampan.app.free_memory import FreeMemory, limit_fragmentation, start_collector
 from sampan.app.listen import own_address
 from sampan.client import Client, Config, ConfigError, load_config
+from sampan.client.identity import user_agent
 from sampan.client.transports.warnings import ignore_warnings
 from sampan.component_base.context import ControllerContext
+from sampan.component_base.field_managers import LOOPS_MANAGER, NODE_MANAGER
 from sampan.component_base.informers import FROM_THE_NEWEST_STATE, NEXT_TO_THE_SERVER
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.event_loop.task_scope import TaskScope
@@ -87,15 +89,21 @@ def run_loops(settings: LoopSettings) -> None:
 
 
 async def _run(settings: LoopSettings) -> None:
-    config = load_config(settings.process.kubeconfig)
+    name = _program(settings)
+    config = replace(load_config(settings.process.kubeconfig), user_agent=user_agent(name))
     # Warnings are for people: the loops use deprecated fields on purpose, for the clients that still need them.
-    async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
+    async with Client.from_config(config, field_manager=name, warnings=ignore_warnings) as client:
         if settings.csi is None:
             await _run_manager(client, config, settings)
             return
         async with connected_driver(settings.csi) as driver:
             await driver.look_for_snapshots(client)
             await _run_manager(client, config, driver.with_lease(settings), driver.set_up)
+
+
+def _program(settings: LoopSettings) -> str:
+    """Return the name of the process in managed fields and user agents. The dashboard distinguishes it from users."""
+    return NODE_MANAGER if settings.nodes and not (settings.controllers or settings.scheduler) else LOOPS_MANAGER
 
 
 async def _run_manager(
