@@ -18,6 +18,8 @@ def test_a_deleted_object_is_found_and_restored(server: DashboardServer, chromiu
         page.get_by_role("link", name="Deleted").click()
         row = page.get_by_role("row").filter(has_text="lost")
         expect(row).to_contain_text("system:admin")
+        expect(page.get_by_text("The history begins here")).to_be_visible()
+        expect(page.get_by_text("--history-retention")).to_have_count(0)
         row.get_by_role("button", name="Restore").click()
         dialog = page.get_by_role("dialog", name="Restore ConfigMap lost")
         expect(dialog).to_contain_text("The server would create this object.")

@@ -205,3 +205,15 @@ def test_what_another_client_changed_meanwhile_is_attributed_and_stays(
         expect(line(page, "masts: 5")).to_be_visible()
     spec = stored(server, "shared")["spec"]
     assert (spec["masts"], spec["port"]) == (5, "Hull")
+
+
+def test_a_deletion_meanwhile_is_shown_and_the_text_stays(server: DashboardServer, chromium: Browser) -> None:
+    server.create(SHIPS, ship("sunk"))
+    with chromium.page(edit_address("sunk")) as page:
+        replace_in_line(page, "size: 12", "size: 9")
+        server.delete(f"{SHIPS}/sunk")
+        expect(page.get_by_role("status").filter(has_text="has been deleted meanwhile")).to_be_visible()
+        expect(page.get_by_role("button", name="Review and save")).to_be_disabled()
+        expect(line(page, "size: 9")).to_be_visible()
+        page.get_by_role("link", name="Find it among the deleted ones").click()
+        expect(page.get_by_role("button", name="Restore sunk")).to_be_visible()

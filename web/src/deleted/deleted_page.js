@@ -68,11 +68,12 @@ function Content({ kind, deletions, found, onRestore }) {
   if (failed?.code === 403) return html`<${Forbidden} error=${failed} kind=${kind} />`;
   if (failed) return html`<${Refused} error=${failed} />`;
   if (!deletions.loaded.value) return html`<${Loading} />`;
-  if (found.length === 0) return html`<${Empty} icon="trash" title=${t("deleted.none", { kind: pluralTitle(kind) })} hint=${t("deleted.none_hint")}><${RetentionOption} /><//>`;
+  const removed = deletions.removed.value;
+  if (found.length === 0) return html`<${Empty} icon="trash" title=${t("deleted.none", { kind: pluralTitle(kind) })} hint=${t(removed ? "deleted.none_hint" : "deleted.none_ever")}>${removed && html`<${RetentionOption} />`}<//>`;
   return html`<div class="home-scroll"><${Table} kind=${kind} found=${found.slice(0, SHOWN)} onRestore=${onRestore} />
     ${found.length > SHOWN && html`<p class="history-end">${t("deleted.first", { count: SHOWN })}</p>`}
     ${deletions.more.value ? html`<div class="history-end"><button type="button" class="button" disabled=${deletions.loading.value} onClick=${() => deletions.older()}>${t("deleted.older")}</button></div>`
-      : html`<p class="history-end"><${Icon} name="history" /><span>${t("deleted.end")} <${RetentionOption} /></span></p>`}</div>`;
+      : html`<p class="history-end"><${Icon} name=${removed ? "history" : "check"} /><span>${t(removed ? "deleted.end" : "deleted.begin")}${removed && html` <${RetentionOption} />`}</span></p>`}</div>`;
 }
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, found: import("./deletions.js").Change[], onRestore: (change: import("./deletions.js").Change) => void }} props */

@@ -24,6 +24,8 @@ export class Deletions {
     this.loaded = signal(false);
     /** Whether an older page exists. */
     this.more = signal(true);
+    /** Whether the server has removed older ones. */
+    this.removed = signal(false);
     /** @type {import("@preact/signals").Signal<any>} */
     this.failed = signal(null);
     /** Where each namespace continues; no entry at the end. @type {Map<string, string> | null} */
@@ -42,6 +44,7 @@ export class Deletions {
       const pages = await Promise.all([...this.next].map(async ([scope, before]) => {
         const page = await readChanges(session.transport, apiPath(this.kind, scope), "deleted", { before }, stop);
         if (page.reason === "Limit" && page.next) next.set(scope, page.next);
+        if (page.reason === "Expired") this.removed.value = true;
         return page.changes;
       }));
       this.next = next;

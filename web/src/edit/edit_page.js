@@ -7,7 +7,7 @@ import { report } from "../frame/notices.js";
 import { screen } from "../frame/screen.js";
 import { Empty, Loading } from "../frame/states.js";
 import { Forbidden, Refused } from "../rights/refused.js";
-import { objectAddress } from "../routes/routes.js";
+import { deletedAddress, objectAddress } from "../routes/routes.js";
 import { useSchema } from "../schema/use_schema.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
@@ -101,11 +101,13 @@ function Editor({ edit }) {
         <div class="spacer" />
         <${CheckState} edit=${edit} />
         <button type="button" class="button quiet" disabled=${!edit.dirty.value} onClick=${discard}>${t("edit.discard")}</button>
-        <button type="button" class="button primary" disabled=${!edit.dirty.value || !edit.readable.value} onClick=${() => (saving.value = true)}>${t("edit.review")}</button>
+        <button type="button" class="button primary" disabled=${!edit.dirty.value || !edit.readable.value || edit.gone.value} onClick=${() => (saving.value = true)}>${t("edit.review")}</button>
       </div>
     </header>
     ${edit.draft.value && html`<${DraftBar} draft=${edit.draft.value} changed=${edit.draft.value.base?.metadata.resourceVersion !== edit.stored.value?.metadata.resourceVersion}
       onRestore=${() => show(edit.restore())} onDiscard=${() => edit.forget()} />`}
+    ${edit.gone.value && html`<div class="draft-bar" role="status"><${Icon} name="warn" /><p>${t("edit.gone")}</p><div class="spacer" />
+      <a class="button" href=${deletedAddress(kind, { ...(namespace ? { ns: namespace } : {}), q: name })}>${t("deleted.find")}</a></div>`}
     ${edit.dirty.value && !edit.kept.value && html`<p class="draft-note hint"><${Icon} name="lock" />${t("draft.not_kept")}</p>`}
     <div class="code-frame">
       <${CodeEditor} text=${edit.text.peek()} label=${t("edit.label", { name })} handle=${handle} extensions=${extensions} onChange=${(/** @type {string} */ text) => edit.edit(text)}

@@ -23,8 +23,10 @@ export class EditSession {
     /** The object when the edit began, and the text of it. @type {import("@preact/signals").Signal<any>} */
     this.base = signal(null);
     this.original = signal("");
-    /** The newest object of the server; null after its deletion. @type {import("@preact/signals").Signal<any>} */
+    /** The newest object of the server; after its deletion, the last one. @type {import("@preact/signals").Signal<any>} */
     this.stored = signal(null);
+    /** Whether the object has been deleted since. */
+    this.gone = signal(false);
     this.text = signal("");
     /** @type {import("@preact/signals").Signal<import("./place_problems.js").Mark[]>} */
     this.marks = signal([]);
@@ -58,8 +60,10 @@ export class EditSession {
       return;
     }
     const store = new ObjectStore();
+    const unread = store.objects.peek();
     const end = store.objects.subscribe((objects) => {
       const found = [...objects.values()][0];
+      this.gone.value = !found && objects !== unread;
       if (found && newer(found, this.stored.peek())) this.stored.value = found;
     });
     stop.addEventListener("abort", end, { once: true });

@@ -22,6 +22,8 @@ export default {
   "deleted.none_hint": "The server has no deletion in its history. It keeps a longer history with",
   "deleted.first": "These are the first {count}. Filter by name to find others.",
   "deleted.older": "Older deletions",
+  "deleted.none_ever": "The history of the server is complete.",
+  "deleted.begin": "The history begins here: the server has all deletions.",
   "deleted.end": "Older deletions are not there. The server keeps more with",
   "deleted.list": "Deleted objects",
   "deleted.when": "Deleted",

@@ -30,6 +30,7 @@ export default {
   "edit.title": "编辑",
   "edit.label": "{name} 的 YAML",
   "edit.changed": "已修改",
+  "edit.gone": "此对象已在编辑期间被删除。您的文本仍在这里。",
   "edit.discard": "放弃修改",
   "edit.review": "检查并保存",
   "edit.checking": "正在检查",

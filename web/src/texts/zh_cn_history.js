@@ -22,6 +22,8 @@ export default {
   "deleted.none_hint": "服务器的历史中没有删除。要保留更长的历史，请使用",
   "deleted.first": "这是前 {count} 个。请按名称过滤以查找其他对象。",
   "deleted.older": "更早的删除",
+  "deleted.none_ever": "服务器的历史是完整的。",
+  "deleted.begin": "历史从这里开始：服务器保留了所有删除。",
   "deleted.end": "没有更早的删除。要保留更多，请使用",
   "deleted.list": "已删除的对象",
   "deleted.when": "删除时间",
