@@ -39,12 +39,6 @@ _TYPING: Final = """async (seconds) => {
 _PAINT: Final = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const entry of list.getEntriesByName('first-contentful-paint')) done(entry.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
-
-_LONG_TASKS: Final = """() => {
-  window.longTasks = [];
-  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((each) => each.duration)))
-    .observe({ type: "longtask", buffered: true });
-}"""
 _SHOWN: Final = """async (text) => {
   const began = performance.now();
   [...document.querySelectorAll(".view-choice label")].find((each) => each.textContent.trim() === text).click();
@@ -107,16 +101,6 @@ def heap_bytes(page: Page) -> int:
     session.send("HeapProfiler.collectGarbage")
     used: int = session.send("Runtime.getHeapUsage")["usedSize"]
     return used
-
-
-def watch_long_tasks(page: Page) -> None:
-    """Note tasks of the main thread that take more than 50 ms, for `longest_task_ms`."""
-    page.evaluate(_LONG_TASKS)
-
-
-def longest_task_ms(page: Page) -> float:
-    """Return the longest task of the main thread since `watch_long_tasks`; 0 if none took more than 50 ms."""
-    return float(page.evaluate("Math.max(0, ...window.longTasks)"))
 
 
 def layouts_ms(page: Page) -> list[float]:

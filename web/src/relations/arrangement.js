@@ -44,7 +44,7 @@ export class Arrangement {
     const nodes = folded.nodes.map(({ id }) => id);
     const show = (/** @type {import("./layout.js").Positions} */ positions) => {
       this.arranged = subject;
-      this.drawn.value = { nodes: folded.nodes, edges: folded.edges, positions };
+      this.drawn.value = keeping(this.drawn.peek(), { nodes: folded.nodes, edges: folded.edges, positions });
       this.ready.value = true;
     };
     if (nodes.every((id) => Object.hasOwn(previous, id))) {
@@ -58,4 +58,33 @@ export class Arrangement {
       show(positions);
     });
   }
+}
+
+/**
+ * Return what to draw, with the objects that are drawn where they are equal: these are not drawn again.
+ * @param {Placed} before
+ * @param {Placed} next
+ * @returns {Placed}
+ */
+function keeping(before, next) {
+  const nodes = new Map(before.nodes.map((each) => [each.id, each]));
+  const edges = new Map(before.edges.map((each) => [each.id, each]));
+  const same = new Set();
+  const nodeOf = (/** @type {import("./fold.js").Drawn} */ drawn) => {
+    const present = nodes.get(drawn.id);
+    if (present?.node !== drawn.node || present.count !== 1 || drawn.count !== 1) return drawn;
+    same.add(drawn.id);
+    return present;
+  };
+  // The reason of a line names its ends, and the number of objects in a group.
+  const edgeOf = (/** @type {import("./fold.js").DrawnEdge} */ edge) => {
+    const present = edges.get(edge.id);
+    return present && same.has(edge.from) && same.has(edge.to) && present.count === edge.count && present.why.join() === edge.why.join() ? present : edge;
+  };
+  const pointOf = (/** @type {string} */ id, /** @type {import("./layout.js").Point} */ point) => {
+    const present = before.positions[id];
+    return present?.[0] === point[0] && present[1] === point[1] ? present : point;
+  };
+  const positions = Object.fromEntries(Object.entries(next.positions).map(([id, point]) => [id, pointOf(id, point)]));
+  return { nodes: next.nodes.map(nodeOf), edges: next.edges.map(edgeOf), positions };
 }

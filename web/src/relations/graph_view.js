@@ -29,25 +29,35 @@ export function GraphView({ model }) {
   const { nodes, edges } = arrangement.drawn.value;
   const wanted = focused.value || model.selected.value || model.root;
   const current = model.folded.value.drawnAs.get(wanted) ?? (nodes.some((each) => each.id === wanted) ? wanted : model.root);
-  const waiting = useRef("");
-  const taken = (/** @type {string} */ id) => {
-    waiting.current = "";
-    focused.value = id;
-  };
-  const focus = (/** @type {string} */ id) => {
-    focused.value = id;
-    waiting.current = id;
-    viewport.reveal(id);
-  };
+  const waiting = useRef({ id: "", late: false });
+  const { taken, focus, actions } = useMemo(() => {
+    const taken = (/** @type {string} */ id) => {
+      waiting.current.id = "";
+      focused.value = id;
+    };
+    const focus = (/** @type {string} */ id) => {
+      const late = !Object.hasOwn(arrangement.drawn.peek().positions, id);
+      waiting.current = { id, late };
+      if (!late) focused.value = id;
+      viewport.reveal(id);
+    };
+    return { taken, focus, actions: actionsOf(model, arrangement, viewport, focus) };
+  }, []);
   // A node gets the focus when it is drawn: those of a group that opens are arranged first.
   useLayoutEffect(() => {
-    const element = waiting.current && /** @type {SVGElement | null | undefined} */ (root.current?.querySelector(`[data-node="${CSS.escape(waiting.current)}"]`));
+    const { id, late } = waiting.current;
+    const element = id && /** @type {SVGElement | null | undefined} */ (root.current?.querySelector(`[data-node="${CSS.escape(id)}"]`));
     if (!element) return;
-    viewport.reveal(waiting.current);
-    waiting.current = "";
-    element.focus({ preventScroll: true });
+    const give = () => {
+      if (waiting.current.id !== id || !element.isConnected) return;
+      viewport.reveal(id);
+      waiting.current.id = "";
+      element.focus({ preventScroll: true });
+    };
+    // The focus needs the styles of all that is new: those are computed for the next frame.
+    if (late) requestAnimationFrame(() => setTimeout(give));
+    else give();
   });
-  const actions = actionsOf(model, arrangement, viewport, focus);
   const onKeyDown = graphKeys({ model, arrangement, viewport, current: () => current, focus, actions });
   return html`<div class="graph-frame">
     <div class="graph" ref=${root} onKeyDown=${onKeyDown}>
