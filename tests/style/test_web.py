@@ -20,6 +20,8 @@ TEMPLATE = re.compile(r"(?<![`\w])html`")
 ATTRIBUTES = re.compile(r'\b(?:aria-label|title|placeholder|alt)="([^"]*[A-Za-z][^"]*)"')
 NAMES = {"Sampan", "YAML", "Esc", "Enter", "Ctrl K"}
 """Texts that are the same in every language."""
+SHARED = {"popover", "visually-hidden"}
+"""Classes of elements out of the flow that several folders use."""
 
 
 def templates(text: str) -> list[str]:
@@ -105,3 +107,14 @@ def test_each_text_is_used_and_exists() -> None:
     assert {key for key in keys if key not in used and not key.startswith(tuple(prefixes))} == set()
     topics = {key.split(".")[0] for key in keys}
     assert {each for each in used if each.split(".")[0] in topics and not each.endswith(".k8s.io")} - keys == set()
+
+
+def test_a_class_that_takes_elements_out_of_the_flow_belongs_to_one_folder() -> None:
+    selectors = re.findall(r"([^{}]+)\{[^{}]*position: (?:absolute|fixed)", "\n".join(map(text_of, STYLES)))
+    placed = {name for each in selectors for name in re.findall(r"(?:^|,)\s*\.([a-z-]+)\s*(?=,|$)", each)}
+    folders: dict[str, set[str]] = {name: set() for name in placed}
+    for path in SCRIPTS:
+        for attribute in re.findall(r'class=(?:"([^"]*)"|\$\{`([^`]*)`\})', text_of(path)):
+            for name in placed.intersection(re.findall(r"[a-z-]+", " ".join(attribute))):
+                folders[name].add(path.parent.name)
+    assert {name for name, found in folders.items() if len(found) > 1} == SHARED

@@ -58,5 +58,5 @@ export function RevisionLink({ resource, object, revision }) {
   const { namespace, name } = placeOf(object);
   const text = t("controllers.revision", { revision });
   if (!kind) return html`<span class="soft">${text}</span>`;
-  return html`<a class="revision" href=${objectAddress(kind, namespace, name, { tab: "history", rev: revision })}>${text}</a>`;
+  return html`<a class="revision-link" href=${objectAddress(kind, namespace, name, { tab: "history", rev: revision })}>${text}</a>`;
 }
