@@ -167,8 +167,9 @@ class ApiServer:
         self.dashboard: Dashboard | None = None
         if settings.dashboard is not None:
             roles = SuggestedRoles(rbac_of(configured, cluster.reader).rules_of)
+            issuer, audit, authorizer = settings.dashboard_issuer, settings.audit, self.authorizer
             self.dashboard = Dashboard(
-                settings.dashboard, authenticators, hosts, roles, settings.dashboard_issuer, settings.audit
+                settings.dashboard, authenticators, hosts, roles, issuer, audit, authorizer=authorizer
             )
             self.metrics.registry.register(self.dashboard.records.attempts)
         self._add_routes(settings)

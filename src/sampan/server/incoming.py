@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import msgspec
 
 from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.server.secret_paths import loggable
 from sampan.wire.http1 import values_of
 
 _MALFORMED_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -63,6 +64,11 @@ class Incoming(msgspec.Struct, eq=False):
     limit: int = -1
     complete: bool = False
     waiter: asyncio.Future[None] | None = None
+
+    @property
+    def logged_target(self) -> str:
+        """Target for logs, without secrets."""
+        return loggable(self.raw_target.decode("latin-1"))
 
     async def read_body(self, limit: int) -> bytes:
         """Read the whole body. **Raises** `StatusError` 413 beyond `limit` bytes; `ClientGone`."""

@@ -196,6 +196,10 @@ class Request(msgspec.Struct, eq=False):
     """Span of the request; None until a step is recorded."""
     on_page_port: bool = False
     """True if it came to the port of the dashboard alone, `--dashboard-port`."""
+    shown_below: str = ""
+    """Path below which a browser sees the proxied pages, if it is not the path of the request: that of a link of the
+    dashboard. The browser must then treat them as pages of another origin, and get nothing for the whole origin.
+    """
     session: BrowserSession | None = None
     """Session whose cookie the request has, if its page sent it; perhaps one that has ended. None for other clients."""
 

@@ -12,6 +12,7 @@ from sampan.core.errors import StatusError, bad_request, internal_error
 from sampan.core.recent import Recent
 from sampan.core.selectors.fields import parse_fields
 from sampan.server.request import RequestInfo
+from sampan.server.secret_paths import PORT_LINKS
 from sampan.streams.tunnels import PATH as TUNNELS
 
 _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -91,7 +92,7 @@ def parse_query(query_string: str) -> dict[str, list[str]]:
 def is_long_running(info: RequestInfo) -> bool:
     """Return True if the request has no deadline."""
     if not info.is_resource:
-        return info.path.startswith(TUNNELS)
+        return info.path.startswith((TUNNELS, PORT_LINKS))
     return info.verb in _LONG_RUNNING_VERBS or info.subresource in _LONG_RUNNING_SUBRESOURCES
 
 

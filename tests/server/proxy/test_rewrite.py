@@ -37,7 +37,7 @@ PREFIX = "/api/v1/namespaces/ns/services/x/proxy"
     ],
 )
 def test_urls_of_the_upstream_get_the_prefix(received: str, expected: str) -> None:
-    assert Rewriting(ProxyTarget("10.0.0.1", 8080, "/", prefix=PREFIX), "api:6443").url(received) == expected
+    assert Rewriting(ProxyTarget("10.0.0.1", 8080, "/", prefix=PREFIX), "api:6443", PREFIX).url(received) == expected
 
 
 @pytest.mark.parametrize(

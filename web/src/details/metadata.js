@@ -6,6 +6,7 @@ import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
 import { visible } from "../transport/errors.js";
+import { Ports, portsOf } from "./ports.js";
 import { ReferenceLink } from "./reference_link.js";
 import { LAST_APPLIED, isSecret } from "./secret.js";
 
@@ -18,6 +19,7 @@ export function Metadata({ object, namespace }) {
   const labels = Object.entries(metadata.labels ?? {});
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => !(isSecret(object) && name === LAST_APPLIED));
   const owners = metadata.ownerReferences ?? [];
+  const ports = portsOf(object);
   return html`<dl class="facts">
     ${namespace && html`<${Fact} name=${t("detail.namespace")}><${ReferenceLink} reference=${{ apiVersion: "v1", kind: "Namespace", name: namespace, namespace: "" }} /><//>`}
     <${Fact} name=${t("detail.created")}><${Age} at=${metadata.creationTimestamp} /><//>
@@ -28,6 +30,7 @@ export function Metadata({ object, namespace }) {
       ${kind ? html`<a class="label" translate=${false} href=${listAddress(kind, { q: labelTerm(name, String(value)), ns: namespace })}><span>${name}</span><b>${value}</b></a>` : html`<span class="label" translate=${false}><span>${name}</span><b>${value}</b></span>`}</li>`)}</ul>`}<//>
     ${annotations.length > 0 && html`<${Fact} name=${t("detail.annotations")}><ul class="annotations" role="list">${annotations.map(([name, value]) => html`<${Annotation} key=${name} name=${name} value=${String(value)} />`)}</ul><//>`}
     ${metadata.finalizers?.length > 0 && html`<${Fact} name=${t("detail.finalizers")}><span translate=${false}>${metadata.finalizers.join(", ")}</span><//>`}
+    ${ports.length > 0 && html`<${Fact} name=${t("detail.ports")}><${Ports} object=${object} ports=${ports} /><//>`}
     ${metadata.generation !== undefined && html`<${Fact} name=${t("detail.generation")}><span translate=${false}>${metadata.generation}</span><//>`}
     <${Fact} name=${t("detail.uid")}><code translate=${false}>${metadata.uid}</code><//>
   </dl>`;

@@ -37,6 +37,8 @@ export default {
   "detail.annotations": "Annotations",
   "detail.owners": "Owned by",
   "detail.finalizers": "Finalizers",
+  "detail.ports": "Ports",
+  "detail.port": "Open port {port}",
   "detail.uid": "UID",
   "detail.generation": "Generation",
   "detail.deleting": "Being deleted",

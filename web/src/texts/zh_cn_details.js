@@ -37,6 +37,8 @@ export default {
   "detail.annotations": "注解",
   "detail.owners": "所有者",
   "detail.finalizers": "Finalizer",
+  "detail.ports": "端口",
+  "detail.port": "打开端口 {port}",
   "detail.uid": "UID",
   "detail.generation": "代",
   "detail.deleting": "正在删除",

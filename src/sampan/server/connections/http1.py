@@ -197,11 +197,11 @@ class Http1Connection(asyncio.Protocol):
                 else:
                     await self._send(incoming, response, close=close)
         except ConnectionError as error:
-            _log.info("connection cut", extra={"path": incoming.raw_target.decode("latin-1"), "error": str(error)})
+            _log.info("connection cut", extra={"path": incoming.logged_target, "error": str(error)})
             self._transport.abort()
             forget_frames(error)
         except Exception as error:
-            _log.exception("connection cut", extra={"path": incoming.raw_target.decode("latin-1")})
+            _log.exception("connection cut", extra={"path": incoming.logged_target})
             self._transport.abort()
             forget_frames(error)
         except asyncio.CancelledError as error:

@@ -3,6 +3,7 @@
 It runs before authentication: the page is for clients without a user. All other requests pass on, with their session.
 """
 
+import asyncio
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
@@ -11,6 +12,7 @@ from sampan.core.gvk import GroupResource
 from sampan.server.audit.audit import Audit
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.union import UnionAuthenticator
+from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.dashboard.administration import PATH as SESSIONS
 from sampan.server.dashboard.administration import Administration
 from sampan.server.dashboard.authenticator import CredentialVerifier, SessionAuthenticator
@@ -34,6 +36,10 @@ from sampan.server.dashboard.origin import (
     is_from_page,
     is_own_socket,
 )
+from sampan.server.dashboard.ports.endpoint import PATH as PORTS
+from sampan.server.dashboard.ports.endpoint import PortEndpoint
+from sampan.server.dashboard.ports.forwarding import PortForwarding
+from sampan.server.dashboard.ports.links import PortLinks
 from sampan.server.dashboard.roles import SuggestedRoles
 from sampan.server.dashboard.sessions import Sessions
 from sampan.server.dashboard.settings import DashboardSettings
@@ -42,6 +48,7 @@ from sampan.server.dashboard.stream.multiplex import StreamEndpoint
 from sampan.server.proxy.browsers import COOKIE_PREFIX
 from sampan.server.request import Handler, Request, Response, UserInfo
 from sampan.server.routes.routes import Routes
+from sampan.server.secret_paths import PORT_LINKS
 from sampan.server.status import status_response
 
 PATH: Final = "/dashboard/"
@@ -61,9 +68,12 @@ class Dashboard:
         roles: SuggestedRoles,
         issuer: OidcIssuer | None = None,
         audit: Audit | None = None,
+        *,
+        authorizer: Authorizer,
     ) -> None:
         """`authenticators` verify the credentials of logins; `certified` returns the names of the serving
-        certificates; `roles` names a role for a refused request; users can log in at `issuer`; `audit` records logins.
+        certificates; `roles` names a role for a refused request; users can log in at `issuer`; `audit` records logins;
+        `authorizer` decides on links to ports.
         """
         self._roles = roles
         self._port = settings.port
@@ -79,14 +89,19 @@ class Dashboard:
         self.sessions.renewer = self._oidc.renew if self._oidc else None
         self._administration = Administration(self.sessions)
         self._stream: StreamEndpoint | None = None
+        self.port_links = PortLinks()
+        self._ports = PortEndpoint(self.port_links, self._verifier, authorizer, self.records)
+        self._forwarding = PortForwarding(self.port_links, self.sessions)
 
     def serve_stream(self, handler: Handler) -> None:
         """Serve subscriptions by the handler of the whole server, which contains this filter."""
         self._stream = StreamEndpoint(self._verifier, handler)
 
     async def run(self) -> None:
-        """End sessions in time until cancelled."""
-        await self.sessions.run()
+        """End sessions and links in time until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.sessions.run(), name="dashboard sessions")
+            await self.port_links.run()
 
     def link_line(self, address: str, user: UserInfo) -> str:
         """Return a line with a link that logs a browser in as this user, once. `address` is HOST:PORT."""
@@ -108,10 +123,14 @@ class Dashboard:
         async def filter_(request: Request) -> Response:
             path = request.wire.path
             own = _is_public(path)
-            if request.wire.client_certificate is not None and is_forged(request):
+            is_port = path.startswith(PORT_LINKS)
+            if request.wire.client_certificate is not None and not is_port and is_forged(request):
                 raise forbidden(_OTHER_SITE, "", "a page of another site may not use the client certificate")
             if self._port and not request.on_page_port:
                 return self._elsewhere(request) if own else await handler(request)
+            if is_port:
+                self._hosts.check(request)
+                return await self._forwarding.handle(request, handler)
             if not own and COOKIE_PREFIX not in request.headers.get("cookie", ""):
                 return await handler(request)
             self._find_session(request, own=own)
@@ -169,6 +188,8 @@ class Dashboard:
                 return await self._stream.handle(request)
             if path in (OIDC, CALLBACK) and self._oidc is not None:
                 return await self._oidc.handle(request)
+            if path == PORTS:
+                return await self._ports.handle(request)
             if path == SESSION:
                 return await self._logins.handle(request)
             return self.files.shell(request)

@@ -35,7 +35,7 @@ from sampan.server.request import Headers, Request, Response, UserInfo
 from sampan.server.routes.version import GIT_VERSION
 
 CHECKS_MAX: Final = 16
-FEATURES: Final = ("stream", "namespaces")
+FEATURES: Final = ("stream", "namespaces", "ports")
 """Abilities of this server that the page may use."""
 _BODY_BYTES_MAX: Final = 64 << 10
 _SESSION: Final = GroupResource("", "dashboard/session")

@@ -58,7 +58,32 @@ class Credentials:
         return "link" if self.certificate is None else "certificate"
 
 
-class Session:
+class Held:
+    """Something that ends once, and everything that holds it ends with it."""
+
+    __slots__ = ("ended", "holds")
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.holds: set[Callable[[], object]] = set()
+
+    def hold(self, end: Callable[[], object]) -> Callable[[], None]:
+        """Call `end` at the end, at once if it has passed. Return a function that cancels this."""
+        if self.ended:
+            end()
+        else:
+            self.holds.add(end)
+        return lambda: self.holds.discard(end)
+
+    def end(self) -> None:
+        """End this and everything that holds it. Does nothing the second time."""
+        self.ended = True
+        holds, self.holds = self.holds, set()
+        for end in holds:
+            end()
+
+
+class Session(Held):
     """One browser that is logged in."""
 
     __slots__ = (
@@ -66,10 +91,8 @@ class Session:
         "agent",
         "began",
         "credentials",
-        "ended",
         "ends",
         "expires",
-        "holds",
         "public_id",
         "renew_at",
         "used",
@@ -88,6 +111,7 @@ class Session:
         agent: str = "",
     ) -> None:
         """`began`, `expires` and `ends` are in seconds since the epoch. Renewals move `expires`, up to `ends`."""
+        super().__init__()
         self.public_id = secrets.token_hex(8)
         """Name of the session for administrators. It is not the value of the cookie."""
         self.credentials = credentials
@@ -97,28 +121,11 @@ class Session:
         self.set_expiry(expires)
         self.address = address[:_SHOWN_MAX]
         self.agent = agent[:_SHOWN_MAX]
-        self.ended = False
-        self.holds: set[Callable[[], object]] = set()
 
     def set_expiry(self, expires: float) -> None:
         """Set when the session ends without a renewal, and so when to renew its credential."""
         self.expires = min(expires, self.ends)
         self.renew_at = self.expires - min(RENEWAL_MARGIN_S, (self.expires - self.used) / 5)
-
-    def hold(self, end: Callable[[], object]) -> Callable[[], None]:
-        """Call `end` when the session ends, at once if it has ended. Return a function that cancels this."""
-        if self.ended:
-            end()
-        else:
-            self.holds.add(end)
-        return lambda: self.holds.discard(end)
-
-    def end(self) -> None:
-        """End the session and everything that holds it. Does nothing the second time."""
-        self.ended = True
-        holds, self.holds = self.holds, set()
-        for end in holds:
-            end()
 
 
 Renewer = Callable[[Session], Awaitable[None]]
@@ -170,12 +177,15 @@ class Sessions:
         session = self._by_digest.get(_digest(value))
         if session is None:
             return ENDED
-        now = unix_time()
-        if now >= self.idle_expires(session):
-            self.end(session)
-        elif not background:
-            session.used = now
+        if self.is_valid(session) and not background:
+            session.used = unix_time()
         return session
+
+    def is_valid(self, session: Session) -> bool:
+        """Return True if a session is valid now. End it if its time is over."""
+        if not session.ended and unix_time() >= self.idle_expires(session):
+            self.end(session)
+        return not session.ended
 
     def all(self) -> list[Session]:
         """Return the sessions, the oldest first."""

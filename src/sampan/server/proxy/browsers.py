@@ -36,6 +36,20 @@ _WHOLE_ORIGIN: Final = frozenset(
 """Headers that change how a browser treats the whole origin: they would change the API and the dashboard too."""
 
 
+_OF_THE_RESPONSE: Final = frozenset(
+    {
+        b"cache-control",
+        b"cross-origin-embedder-policy",
+        b"cross-origin-opener-policy",
+        b"cross-origin-resource-policy",
+        b"expires",
+        b"pragma",
+        b"referrer-policy",
+    }
+)
+"""Headers of an upstream that those of a link of the dashboard replace."""
+
+
 def without_sessions(cookies: str) -> str:
     """Return a `Cookie` header without this server's cookies; empty if no other cookies remain."""
     if COOKIE_PREFIX.lower() not in cookies.lower():
@@ -48,12 +62,13 @@ def is_browser(headers: Mapping[str, str]) -> bool:
     return "sec-fetch-site" in headers or COOKIE_PREFIX.lower() in headers.get("cookie", "").lower()
 
 
-def harmless(headers: Headers, *, to_browser: bool) -> Headers:
+def harmless(headers: Headers, *, to_browser: bool, linked: bool = False) -> Headers:
     """Return the headers of an upstream's response without those that set a session.
 
-    `to_browser`: without any header for the whole origin.
+    `to_browser`: without any header for the whole origin. `linked`: without those that a link of the dashboard
+    replaces.
     """
-    dropped = _WHOLE_ORIGIN if to_browser else frozenset[bytes]()
+    dropped = (_WHOLE_ORIGIN if to_browser else frozenset[bytes]()) | (_OF_THE_RESPONSE if linked else frozenset())
     return [
         (name, value)
         for name, value in headers

@@ -95,9 +95,10 @@ class Proxy:
             single=bool(desired),
         )
         exchange = await self.send(target, outgoing)
-        sandboxed = self._sandboxed or request.on_page_port
-        to_browser = sandboxed and is_browser(request.headers)
-        exchange.response.fields = harmless(exchange.response.fields, to_browser=to_browser)
+        linked = bool(request.shown_below)  # all responses of a link have the sandbox already
+        sandboxed = (self._sandboxed or request.on_page_port) and not linked
+        to_browser = linked or (sandboxed and is_browser(request.headers))
+        exchange.response.fields = harmless(exchange.response.fields, to_browser=to_browser, linked=linked)
         if exchange.response.status == 101:
             return _switched(exchange, desired)
         if desired and target.upgrade_only and exchange.response.status < 400:
@@ -175,7 +176,7 @@ async def _passed_on(request: Request, target: ProxyTarget, exchange: Exchange) 
         response.finished = exchange.abandon
     if target.prefix is None:
         return response
-    rewriting = Rewriting(target, request.headers.get("host", ""))
+    rewriting = Rewriting(target, request.headers.get("host", ""), request.shown_below or target.prefix)
     location = first(reply.fields, b"location")
     if location:
         response.headers = [header for header in headers if header[0].lower() != b"location"]

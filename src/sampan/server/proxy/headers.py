@@ -73,7 +73,8 @@ def forwarded(request: Request, target: ProxyTarget) -> dict[str, str]:
             f"{before}, {request.wire.client_address}" if before else request.wire.client_address
         )
     if target.prefix is not None:
-        headers["x-forwarded-uri"] = target.prefix + target.path
+        # The path of a link is a secret. The upstream could write it to a log.
+        headers["x-forwarded-uri"] = target.path if request.shown_below else target.prefix + target.path
         headers["x-forwarded-proto"] = "https"
         if host:
             headers["x-forwarded-host"] = host

@@ -21,10 +21,10 @@ _ENCODINGS = {"": 0, "gzip": 31, "deflate": -15}
 
 
 class Rewriting:
-    """Rewriting of one response. `host` is the Host header of the client."""
+    """Rewriting of one response. `host` is the Host header of the client, `prefix` the path of the upstream's root."""
 
-    def __init__(self, target: ProxyTarget, host: str) -> None:
-        self._prefix = target.prefix or ""
+    def __init__(self, target: ProxyTarget, host: str, prefix: str) -> None:
+        self._prefix = prefix
         self._host = host
         self._own = {target.netloc, host}
         if target.port == (443 if target.tls is not None else 80):

@@ -196,7 +196,7 @@ class Stream:
             self._give_up(ErrorCodes.CANCEL)
         except Exception as error:
             if not self.closed:
-                _log.exception("stream aborted", extra={"path": self.incoming.raw_target.decode("latin-1")})
+                _log.exception("stream aborted", extra={"path": self.incoming.logged_target})
             self._give_up()
             forget_frames(error)
         finally:
