@@ -315,3 +315,18 @@ def test_refused_pods_are_reported(server: DashboardServer, chromium: Browser, w
     server.shell.refuse(PODS, 403, {"kind": "Status", "code": 403, "message": "pods is forbidden"})
     with chromium.page(web) as page:
         expect(page.get_by_role("heading", name="You may not list pods")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_the_panels_of_menus_stay_in_the_window(
+    server: DashboardServer, chromium: Browser, logs: SimulatedLogs, width: int
+) -> None:
+    server.create(PODS, pod("alone", "main"))
+    with chromium.page("object/core/v1/pods/default/alone?tab=logs", width=width) as page:
+        for name in ("Options", "Download", "Actions", "Commands"):
+            page.get_by_role("button", name=name, exact=True).click()
+            box = page.locator(".popover").bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            page.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-/** `useOutside`: closes a menu after a click outside of it, or with Escape. */
+/** `useOutside`: closes a menu after a click outside of it, or with Escape, and keeps its panel in the window. */
 import { useEffect } from "preact/hooks";
 
 /**
@@ -8,6 +8,7 @@ import { useEffect } from "preact/hooks";
 export function useOutside(root, open) {
   useEffect(() => {
     if (!open.value) return undefined;
+    keepInWindow(root.current?.querySelector(".popover"));
     const pressed = (/** @type {Event} */ event) => {
       if (!root.current?.contains(/** @type {Node} */ (event.target))) open.value = false;
     };
@@ -25,4 +26,14 @@ export function useOutside(root, open) {
       inside?.removeEventListener("keydown", keyed);
     };
   }, [open.value]);
+}
+
+const MARGIN = 8;
+
+/** @param {HTMLElement | null | undefined} panel */
+function keepInWindow(panel) {
+  if (!panel) return;
+  const { left, right } = panel.getBoundingClientRect();
+  const shift = Math.max(Math.min(0, document.documentElement.clientWidth - MARGIN - right), MARGIN - left);
+  if (shift) panel.style.translate = `${shift}px`;
 }
