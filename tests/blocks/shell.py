@@ -14,7 +14,7 @@ from tests.journeys.page import Command, File, commands, file_of
 SHELL: Final = frozenset({INDENTED, "console", "sh"})
 
 _SERVER: Final = re.compile(
-    r"(?:sudo )?(?:\.venv/bin/)?(?:sampan|make) (up|node|proxy|dns|csi|run|join)\b(?!.*--(?:help|cleanup))"
+    r"(?:sudo )?(?:\.venv/bin/)?(?:sampan|make) (up|node|proxy|dashboard|dns|csi|run|join)\b(?!.*--(?:help|cleanup))"
 )
 _READY: Final = re.compile(r"(?:sudo )?(?:\.venv/bin/)?(?:sampan up|make up)\b")
 _PRINTS: Final = re.compile(r"\s+# (?:.*; )?prints: (.*)")

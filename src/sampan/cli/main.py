@@ -32,6 +32,7 @@ _COMMANDS = {
     "ci": "sampan.cli.project.ci",
     "create": "sampan.cli.project.create",
     "csi": "sampan.cli.processes.csi",
+    "dashboard": "sampan.cli.processes.dashboard",
     "delete": "sampan.cli.objects.delete",
     "deploy": "sampan.cli.project.deploy",
     "describe": "sampan.cli.objects.describe",
@@ -64,6 +65,7 @@ _COMMANDS = {
 _SUMMARIES = {
     "up": "Run a Kubernetes API server.",
     "status": "Show what runs, where, how full it is, and what to do.",
+    "dashboard": "Serve a web page for any Kubernetes of the kubeconfig.",
     "config": "Print the settings of `sampan up`.",
     "controllers": "Run control loops: Deployments get ReplicaSets, and so on.",
     "scheduler": "Run a scheduler: Pods get nodes.",

@@ -35,7 +35,7 @@ export class Discovery {
    * @param {AbortSignal} stop
    */
   async run(stop) {
-    await this.load(stop);
+    while (!(await this.load(stop).then(() => true, () => stop.aborted))) await pause(SETTLE_MS * 10, stop);
     await Promise.all(SOURCES.map((path) => this.#follow(path, stop)));
   }
 

@@ -22,6 +22,7 @@ export function TopBar({ menu, route }) {
     <button type="button" class="icon-button menu-button" aria-label=${t("app.menu")} aria-expanded=${menu.value} aria-controls="kinds"
       onClick=${() => (menu.value = !menu.value)}><${Icon} name=${menu.value ? "close" : "menu"} /></button>
     <a class="brand" href=${BASE} aria-label=${`${t("app.name")}: ${t("app.home")}`}><${Logo} /><span>${t("app.name")}</span></a>
+    <span class="context ellipsis" translate=${false}>${session.login.value?.server?.context}</span>
     <button type="button" class="search-button" onClick=${() => (paletteOpen.value = true)}>
       <${Icon} name="search" /><span>${t("palette.open")}</span><kbd translate=${false}>${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
     </button>

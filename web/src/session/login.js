@@ -42,7 +42,7 @@ export function Login() {
       <h1>${t("login.title")}</h1>
       ${session.expired.value && html`<p class="hint warn" role="status">${t("login.expired")}</p>`}
       ${session.state.value === "unreachable" && html`<p class="hint warn" role="status"><${Icon} name="progress" />${t("login.unreachable")}</p>`}
-      ${link.value ? html`<p role="status">${t("login.with_link")}</p>` : html`<${TokenForm} busy=${busy.value} onToken=${(/** @type {string} */ token) => enter({ token })} />`}
+      ${link.value ? html`<p role="status">${t("login.with_link")}</p>` : ways.includes("token") && html`<${TokenForm} busy=${busy.value} onToken=${(/** @type {string} */ token) => enter({ token })} />`}
       <${Failure} error=${failed.value} />
       ${(ways.includes("oidc") || ways.includes("certificate")) && html`<div class="login-or"><span>${t("login.or")}</span></div>`}
       ${ways.includes("oidc") && html`<a class="button wide-button" href=${`${BASE}login/oidc?return=${encodeURIComponent(returnPath())}`}><${Icon} name="globe" />${t("login.oidc")}</a>`}

@@ -5,13 +5,13 @@ import { dropDrafts } from "../edit/draft.js";
 import { present } from "../time/clock.js";
 import { Connection } from "../transport/connection.js";
 import { FetchTransport } from "../transport/fetch_transport.js";
-import { Multiplexed } from "../transport/multiplexed.js";
+import { Multiplexed, socketAddress } from "../transport/multiplexed.js";
 
 const PATH = "/dashboard/session";
 
 /**
  * @typedef {{ user: { username: string, groups?: string[] }, expires?: string | null, idleExpires?: string,
- *   server?: { version?: string, features?: string[] } }} Login
+ *   server?: { version?: string, features?: string[], context?: string } }} Login
  */
 
 class Session {
@@ -109,7 +109,7 @@ class Session {
     const fetching = new FetchTransport(() => this.ended());
     this.transport = fetching;
     if (features.has("stream")) {
-      const multiplexed = new Multiplexed(() => new WebSocket(`wss://${location.host}/dashboard/stream`), () => this.#check(fetching));
+      const multiplexed = new Multiplexed(() => new WebSocket(socketAddress("/dashboard/stream")), () => this.#check(fetching));
       this.transport = {
         json: (path, options) => fetching.json(path, options),
         lines: (path, onDocuments, stop) => fetching.lines(path, onDocuments, stop),

@@ -1,5 +1,7 @@
 /** `ExecSocket`: a command with a terminal in a container, on a WebSocket. The first byte of a message is its channel. */
 
+import { socketAddress } from "../transport/multiplexed.js";
+
 const PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 const STDIN = 0;
 const STATUS = 3;
@@ -37,7 +39,7 @@ export class ExecSocket {
     this.encoder = new TextEncoder();
     /** @type {End | null} */
     this.end = null;
-    this.socket = new WebSocket(`wss://${location.host}${execPath(target)}`, PROTOCOLS);
+    this.socket = new WebSocket(socketAddress(execPath(target)), PROTOCOLS);
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => {
       this.opened = true;

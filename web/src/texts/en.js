@@ -52,7 +52,7 @@ export default {
   "login.submit": "Log in",
   "login.show": "Show the token",
   "login.link_title": "One-time link",
-  "login.link_hint": "The server prints one when it starts. It works once, for ten minutes.",
+  "login.link_hint": "The command that serves this page prints one. It works once, for ten minutes.",
   "login.with_link": "Logging in with the link",
   "login.oidc": "Log in with the identity provider",
   "login.certificate": "Log in with the browser's certificate",

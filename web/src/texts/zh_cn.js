@@ -52,7 +52,7 @@ export default {
   "login.submit": "登录",
   "login.show": "显示令牌",
   "login.link_title": "一次性链接",
-  "login.link_hint": "服务器启动时会打印一个链接。它只能使用一次，十分钟内有效。",
+  "login.link_hint": "提供此页面的命令会打印一个链接。它只能使用一次，十分钟内有效。",
   "login.with_link": "正在用链接登录",
   "login.oidc": "通过身份提供方登录",
   "login.certificate": "用浏览器的证书登录",

@@ -29,6 +29,9 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** Code of a server that cannot reach the server behind it. */
+export const LOST = 502;
+
 /** Characters of a message that are kept: a webhook may send 64 KiB. */
 export const MESSAGE_MAX = 4000;
 

@@ -1,6 +1,6 @@
 /** Requests with `fetch`: the cookie of the session authenticates them, together with the page's header. */
 import { isUnused } from "../session/activity.js";
-import { ConnectionLost, statusErrorOf } from "./errors.js";
+import { ConnectionLost, LOST, statusErrorOf } from "./errors.js";
 import { TextLines } from "./text_lines.js";
 import { Turns, hasFewConnections } from "./turns.js";
 
@@ -173,7 +173,8 @@ export class FetchTransport {
     onHeaders?.(response.headers);
     if (response.ok || response.status === 304) return response;
     if (response.status === 401) this.onUnauthorized();
-    throw await statusErrorOf(response);
+    const error = await statusErrorOf(response);
+    throw response.status === LOST ? new ConnectionLost(error.message) : error;
   }
 }
 

@@ -4,7 +4,7 @@
  * Each line costs the server one credit. The page returns credits after it has processed the lines.
  */
 import { isUnused } from "../session/activity.js";
-import { ConnectionLost, StatusError, safeMessage } from "./errors.js";
+import { ConnectionLost, LOST, StatusError, safeMessage } from "./errors.js";
 
 const CREDIT = 1000;
 const RETURN_AT = 500;
@@ -12,6 +12,14 @@ const RETURN_AT = 500;
 /**
  * @typedef {{ onData: (data: any[]) => void, resolve: () => void, reject: (error: Error) => void, used: number }} Subscription
  */
+
+/**
+ * Return the address of a WebSocket of this server.
+ * @param {string} path
+ */
+export function socketAddress(path) {
+  return `${location.origin.replace("http", "ws")}${path}`;
+}
 
 export class Multiplexed {
   /**
@@ -120,6 +128,7 @@ export class Multiplexed {
       this.open.delete(message.id);
       const code = message.end.code ?? 200;
       if (code < 400) subscription.resolve();
+      else if (code === LOST) subscription.reject(new ConnectionLost(safeMessage(message.end.message)));
       else subscription.reject(new StatusError(code, { ...message.end, message: safeMessage(message.end.message) }));
     }
   }

@@ -12,7 +12,7 @@ from sampan.http.client.tls import ClientCertificate, TlsContexts, TlsOptions
 from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import request_head
 
-_SWITCHING_PROTOCOLS = 101
+SWITCHING_PROTOCOLS = 101
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -63,6 +63,14 @@ class HttpTransport:
 
         Raises the same errors as `send`. `aclose` does not close the returned connection.
         """
+        response, connection = await self.send_alone(request)
+        return connection.switch() if response.status == SWITCHING_PROTOCOLS else response
+
+    async def send_alone(self, request: HttpRequest) -> tuple[PendingResponse, Connection]:
+        """Send a request on a new connection, which the caller may switch to another protocol after a 101.
+
+        Raises the same errors as `send`.
+        """
         begun: list[Connection] = []
         response = await self._client.send(
             self._origin,
@@ -72,7 +80,7 @@ class HttpTransport:
             fresh=True,
             begun=lambda connection, _: begun.append(connection),
         )
-        return begun[-1].switch() if response.status == _SWITCHING_PROTOCOLS else response
+        return response, begun[-1]
 
     async def aclose(self) -> None:
         """Cut all connections."""

@@ -9,6 +9,7 @@ import binascii
 import contextlib
 import datetime as dt
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
@@ -29,7 +30,7 @@ from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE
 from sampan.server.dashboard.links import LoginLinks
 from sampan.server.dashboard.login_limit import LoginLimit
 from sampan.server.dashboard.login_records import LoginRecords
-from sampan.server.dashboard.origin import cookie_name, is_from_page
+from sampan.server.dashboard.origin import HTTPS, cookie_name, is_from_page
 from sampan.server.dashboard.sessions import Credentials, Session, Sessions
 from sampan.server.request import Headers, Request, Response, UserInfo
 from sampan.server.routes.version import GIT_VERSION
@@ -37,9 +38,30 @@ from sampan.server.routes.version import GIT_VERSION
 CHECKS_MAX: Final = 16
 FEATURES: Final = ("stream", "namespaces", "ports")
 """Abilities of this server that the page may use."""
+_TOKEN: Final = "token"
 _BODY_BYTES_MAX: Final = 64 << 10
 _SESSION: Final = GroupResource("", "dashboard/session")
 _OTHER_SITE: Final = "only the dashboard's page may send this request"
+
+
+@dataclass(frozen=True, slots=True)
+class LoginPage:
+    """Description of a server for the page that it serves."""
+
+    scheme: str = HTTPS
+    """Scheme of its origin."""
+    accepts_tokens: bool = True
+    """Users can log in with bearer tokens."""
+    version: str = GIT_VERSION
+    features: tuple[str, ...] = FEATURES
+    context: str = ""
+    """Name of the context of the kubeconfig whose cluster the page shows; empty: the server's own cluster."""
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """Return the description in the session's document."""
+        described: dict[str, Any] = {"version": self.version, "features": list(self.features)}
+        return {**described, "context": self.context} if self.context else described
 
 
 class Logins:
@@ -52,8 +74,10 @@ class Logins:
         verifier: CredentialVerifier,
         records: LoginRecords,
         more: tuple[str, ...] = (),
+        page: LoginPage = LoginPage(),
     ) -> None:
-        """`more` are further ways to log in: `oidc`."""
+        """`more` are further ways to log in: `oidc`. `page` describes the server for its page."""
+        self._page = page
         self._sessions = sessions
         self._records = records
         self._limit = LoginLimit()
@@ -134,7 +158,7 @@ class Logins:
         await self._records.succeeded(request, credentials.way, user, status)
         age = max(round((session.ends if credentials.refresh_token else session.expires) - session.began), 0)
         response = _json(status, self._document(session, user))
-        response.headers.append(_cookie(request, value, age))
+        response.headers.append(self._cookie(request, value, age))
         return response
 
     async def _log_out(self, request: Request) -> Response:
@@ -144,7 +168,7 @@ class Logins:
                 await self._records.succeeded(request, "logout", session.user, 204)
             self._sessions.end(session)
         response = _json(204, None)
-        response.headers.append(_cookie(request, "", 0))
+        response.headers.append(self._cookie(request, "", 0))
         return response
 
     def _credentials(self, request: Request, found: Any) -> Credentials:
@@ -152,7 +176,7 @@ class Logins:
         match found:
             case {"token": str(token), **more} if not more:
                 token = token.strip()
-                if not token or not token.isascii() or token.split() != [token]:
+                if not self._page.accepts_tokens or not token or not token.isascii() or token.split() != [token]:
                     raise unauthorized()
                 return Credentials(token=token)
             case {"link": str(code), **more} if not more:
@@ -168,7 +192,8 @@ class Logins:
 
     async def _ways(self, request: Request) -> list[str]:
         """Return the logins that can work for this client."""
-        ways = ["token", *(["link"] if self._links else []), *self._more]
+        tokens = [_TOKEN] if self._page.accepts_tokens else []
+        ways = [*tokens, *(["link"] if self._links else []), *self._more]
         if request.wire.client_certificate is not None:
             try:
                 await self._verifier.verify(request, _certificate_of(request))
@@ -182,8 +207,13 @@ class Logins:
             "user": {"username": user.name, "groups": list(user.groups)},
             "expires": time_text(session.expires),
             "idleExpires": time_text(self._sessions.idle_expires(session)),
-            "server": {"version": GIT_VERSION, "features": list(FEATURES)},
+            "server": self._page.server,
         }
+
+    def _cookie(self, request: Request, value: str, age_s: int) -> tuple[bytes, bytes]:
+        secure = " Secure;" if self._page.scheme == HTTPS else ""
+        name = cookie_name(request, self._page.scheme)
+        return b"Set-Cookie", f"{name}={value}; Path=/;{secure} HttpOnly; SameSite=Strict; Max-Age={age_s}".encode()
 
 
 def _decoded(body: bytes) -> Any:
@@ -227,11 +257,6 @@ def time_text(seconds: float) -> str:
 
 def _certificate_of(request: Request) -> Credentials:
     return Credentials(certificate=request.wire.client_certificate, intermediates=request.wire.client_intermediates)
-
-
-def _cookie(request: Request, value: str, age_s: int) -> tuple[bytes, bytes]:
-    text = f"{cookie_name(request)}={value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={age_s}"
-    return b"Set-Cookie", text.encode()
 
 
 def _json(status: int, value: object) -> Response:

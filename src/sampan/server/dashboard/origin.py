@@ -12,9 +12,14 @@ from sampan.server.proxy.browsers import COOKIE_PREFIX
 from sampan.server.request import Request
 from sampan.server.websocket import wants_websocket
 
+HTTP, HTTPS = "http", "https"
+"""Schemes of origins. Only `sampan dashboard` serves the page without TLS, on a loopback address."""
+PLAIN_COOKIE: Final = "sampan"
+"""Name of the cookie without TLS: browsers accept `COOKIE_PREFIX` with TLS only."""
 PAGE_HEADER: Final = "x-sampan-page"
 BACKGROUND_HEADER: Final = "x-sampan-background"
 """Header of requests that the page sends while it is unused."""
+_HINT: Final = "see the option --dashboard-hosts"
 
 
 def is_from_page(request: Request) -> bool:
@@ -23,10 +28,10 @@ def is_from_page(request: Request) -> bool:
     return headers.get(PAGE_HEADER) == "1" and headers.get("sec-fetch-site") == "same-origin"
 
 
-def is_own_socket(request: Request) -> bool:
-    """Return True for a WebSocket that a page of this origin opens."""
+def is_own_socket(request: Request, scheme: str = HTTPS) -> bool:
+    """Return True for a WebSocket that a page of this origin opens. `scheme` is that of the origin."""
     headers = request.headers
-    own = f"https://{headers.get('host', '')}"
+    own = f"{scheme}://{headers.get('host', '')}"
     site = headers.get("sec-fetch-site", "same-origin")
     return wants_websocket(request) and headers.get("origin") == own and site == "same-origin"
 
@@ -45,10 +50,11 @@ def is_forged(request: Request) -> bool:
     )
 
 
-def cookie_name(request: Request) -> str:
+def cookie_name(request: Request, scheme: str = HTTPS) -> str:
     """Return the name of the session's cookie. It contains the port, because cookies of one host have no port."""
+    prefix = COOKIE_PREFIX if scheme == HTTPS else PLAIN_COOKIE
     port = request.headers.get("host", "").rpartition("]")[2].partition(":")[2]
-    return f"{COOKIE_PREFIX}-{port}" if port and port.isdecimal() and port != "443" else COOKIE_PREFIX
+    return f"{prefix}-{port}" if port and port.isdecimal() and port != "443" else prefix
 
 
 def cookie_value(request: Request, name: str) -> str:
@@ -68,10 +74,13 @@ class ServedHosts:
     read the responses.
     """
 
-    def __init__(self, certified: Callable[[], Collection[str]], more: Collection[str] = ()) -> None:
-        """`certified` returns the names and IP addresses in the serving certificates."""
+    def __init__(
+        self, certified: Callable[[], Collection[str]], more: Collection[str] = (), *, hint: str = _HINT
+    ) -> None:
+        """`certified` returns the names and IP addresses in the serving certificates. `hint` ends the refusal."""
         self._certified = certified
         self._more = frozenset(name.lower() for name in more)
+        self._hint = hint
 
     def check(self, request: Request) -> None:
         """Raise `StatusError` 421 for another host."""
@@ -79,9 +88,7 @@ class ServedHosts:
         names = {name.lower() for name in self._certified()} | self._more
         _, dot, parent = host.partition(".")
         if host not in names and not (dot and parent and f"*.{parent}" in names):
-            raise StatusError(
-                Reason.UNKNOWN, 421, "this server has no such host name: see the option --dashboard-hosts"
-            )
+            raise StatusError(Reason.UNKNOWN, 421, f"this server has no such host name: {self._hint}")
 
 
 def host_of(header: str) -> str:

@@ -22,7 +22,7 @@ from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.gvk import GroupResource
 from sampan.server.dashboard.authenticator import CredentialVerifier
 from sampan.server.dashboard.ending import end_with
-from sampan.server.dashboard.origin import is_own_socket
+from sampan.server.dashboard.origin import HTTPS, is_own_socket
 from sampan.server.dashboard.sessions import Session
 from sampan.server.dashboard.stream.messages import BadMessage, Close, Message, Open, parse_message
 from sampan.server.dashboard.stream.subscription import Subscription
@@ -45,8 +45,9 @@ _DASHBOARD: Final = "/dashboard"
 class StreamEndpoint:
     """Handler of the path."""
 
-    def __init__(self, verifier: CredentialVerifier, handler: Handler) -> None:
-        """`handler` is that of the whole server: subscriptions pass all its filters."""
+    def __init__(self, verifier: CredentialVerifier, handler: Handler, scheme: str = HTTPS) -> None:
+        """`handler` is that of the whole server: subscriptions pass all its filters. `scheme` is that of the page."""
+        self._scheme = scheme
         self._verifier = verifier
         self._handler = handler
         self._open: dict[str, int] = {}
@@ -54,7 +55,7 @@ class StreamEndpoint:
 
     async def handle(self, request: Request) -> Response:
         """Return the response to a handshake. Raises `StatusError`: 401, 403 for another origin, 429."""
-        if not is_own_socket(request):
+        if not is_own_socket(request, self._scheme):
             raise forbidden(_STREAM, "", "only a WebSocket of the dashboard's page may be opened here")
         session = request.session
         if not isinstance(session, Session) or session.ended:
