@@ -23,6 +23,7 @@ from sampan.operator.caches.cached_client import declared_type, resource_info
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.handlers import MapFunction, Priority, for_object, for_owner
 from sampan.operator.manager import Manager
+from sampan.operator.pausing import pause_of
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import RateLimiter
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
@@ -191,6 +192,7 @@ class Builder:
         cache_sync_timeout_s: float = 120.0,
         needs_leader_election: bool = True,
         warm_up: bool = False,
+        pausable: bool = True,
     ) -> Self:
         """Set the fields of `ControllerOptions`, which documents them, for this controller. Raises `ValueError`."""
         self._options = ControllerOptions(
@@ -202,6 +204,7 @@ class Builder:
             cache_sync_timeout_s=cache_sync_timeout_s,
             needs_leader_election=needs_leader_election,
             warm_up=warm_up,
+            pausable=pausable,
         )
         return self
 
@@ -216,11 +219,18 @@ class Builder:
         for kind, index, function in self._indexes:
             self._manager.informer_for(kind).add_indexer(index, function)
         self._declare_writes()
+        pausable = self._options.pausable and self._manager.options.pausable
+        if self._for is not None and pausable:
+            controller.pause = pause_of(self._informer(self._for).indexer)
         for watch in self._all_watches():
             predicates = (*self._predicates, *watch.predicates)
-            delay_s = self._options.debounce_s
             source = KindSource(
-                self._informer(watch), watch.map_function, predicates, debounce_s=delay_s, priority=watch.priority
+                self._informer(watch),
+                watch.map_function,
+                predicates,
+                debounce_s=self._options.debounce_s,
+                priority=watch.priority,
+                pausable=pausable and watch is self._for,
             )
             controller.watch(source)
         for added in self._sources:

@@ -11,6 +11,7 @@ from sampan.core.gvk import GroupVersion
 from sampan.informer.handler import HandlerResult
 from sampan.informer.ref import Deletion, Ref, last_known
 from sampan.operator.failures.failed_events import FailedEvents
+from sampan.operator.pausing import cause_of
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, Cause, CauseOrigin, WorkQueue
 from sampan.operator.request import Request
@@ -67,8 +68,13 @@ class EnqueueHandler(Generic[T]):
         source: str = "",
         priority: Priority[T] = 0,
         resource: str = "",
+        pausable: bool = False,
     ) -> None:
-        """`source` names the source in messages about failed events. `resource` names that of the objects in causes."""
+        """`source` names the source in messages about failed events. `resource` names that of the objects in causes.
+
+        `pausable`: queue objects that users resume, or for which they request a reconcile, whatever predicates select.
+        """
+        self._pausable = pausable
         self.failed: FailedEvents[str] = FailedEvents(queue.name, source)
         self._place = f"for {queue.name} ({source})"
         self._queue = queue
@@ -101,6 +107,9 @@ class EnqueueHandler(Generic[T]):
         return self._enqueue(self._priority_of(obj, low=is_in_initial_list), self._cause(event, obj), obj)
 
     def _update_event(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
+        requested = cause_of(old, new, self._origin) if self._pausable else None
+        if requested is not None:
+            return self._enqueue(self._priority_of(new), requested, new)
         if not all(predicate.update(old, new) for predicate in self._predicates):
             return None
         if old.resource_version == new.resource_version:

@@ -72,8 +72,11 @@ class KindSource(Generic[T]):
         *,
         debounce_s: float = 0.0,
         priority: Priority[T] = 0,
+        pausable: bool = False,
     ) -> None:
+        """`pausable`: users can resume objects, or request their reconciles; see `pausing.py`."""
         self._priority = priority
+        self._pausable = pausable
         self._informer = informer
         self._map = map_function
         self._predicates = tuple(predicates)
@@ -92,6 +95,7 @@ class KindSource(Generic[T]):
             source=str(self),
             priority=self._priority,
             resource=str(self._informer.object_type.info.gvr.group_resource),
+            pausable=self._pausable,
         )
         registration = self._informer.add_handler(handler)
         try:

@@ -19,7 +19,9 @@ async def run_beside(api: ApiServer, token: str, names: str) -> None:
     chosen = chosen_loops(names)
     headers = {"authorization": f"Bearer {token}", "user-agent": "sampan-test-loops"}
     async with Client(InProcessTransport(api.handler, headers=headers), field_manager=LOOPS_MANAGER) as client:
-        options = ManagerOptions(graceful_shutdown_timeout_s=GRACE_S, informer_settings=quiet_informers())
+        options = ManagerOptions(
+            graceful_shutdown_timeout_s=GRACE_S, informer_settings=quiet_informers(), pausable=False
+        )
         manager = Manager(client, options)
         set_up_loops(manager, (*chosen.lazy, *chosen.eager), NODES)
         await manager.run()

@@ -140,7 +140,7 @@ class ClusterServer:
                 self._run_loops(name, (name,))
 
     def _run_loops(self, actor: str, names: tuple[str, ...]) -> None:
-        options = ManagerOptions(graceful_shutdown_timeout_s=0.0, informer_settings=quiet_informers())
+        options = ManagerOptions(graceful_shutdown_timeout_s=0.0, informer_settings=quiet_informers(), pausable=False)
         manager = Manager(self._client(actor), options)
         set_up_loops(manager, names, self._options.nodes)
         if actor == LOOPS and self.running is not None:

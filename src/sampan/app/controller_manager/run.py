@@ -283,6 +283,7 @@ def _options(settings: LoopSettings) -> ManagerOptions:
         probe_address=settings.process.probe_address,
         graceful_shutdown_timeout_s=grace_s,
         informer_settings=informers_of(settings),
+        pausable=False,
     )
 
 

@@ -102,6 +102,8 @@ class Controller:
         """Number of workers that reconcile."""
         self.resource = ""
         """Resource of the reconciled objects as `plural.group`; empty if it is unknown."""
+        self.pause: Callable[[Request], bool] | None = None
+        """Returns True for an object that must not be reconciled now. None: objects cannot be paused."""
         self._metrics.failing.set_function(lambda: len(self._failures))
         self._event_observer: Callable[[EventFailure], None] | None = None
         self.tracer: ReconcileTracer | None = None
@@ -131,6 +133,10 @@ class Controller:
     def failing(self) -> list[FailingObject]:
         """Return the objects whose last reconcile, or last event, has failed: at most 4096."""
         return self._failures.failing(self.name)
+
+    def is_paused(self, request: Request) -> bool:
+        """Return True if a user has paused the object."""
+        return self.pause is not None and self.pause(request)
 
     def watch(self, source: Source) -> None:
         """Add a source. Raises `RuntimeError` if the sources are running."""
@@ -211,7 +217,11 @@ class Controller:
             except QueueShutDown:
                 return
             try:
-                await self._handle(item)
+                if self.is_paused(item.key):
+                    queue.forget(item.key)  # it is queued again when it is resumed
+                    self.history.revision += 1
+                else:
+                    await self._handle(item)
             finally:
                 queue.done(item.key)
             # A reconciler that never waits would otherwise block all other tasks.

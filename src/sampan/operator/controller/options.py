@@ -29,6 +29,8 @@ class ControllerOptions:
     """True: only the leader reconciles. False: every replica reconciles."""
     warm_up: bool = False
     """Start the sources before this replica leads, so that it can reconcile as soon as it leads."""
+    pausable: bool = True
+    """Let users pause single objects of `Builder.for_`, and request their reconciles, by annotations: see `pausing`."""
 
     def __post_init__(self) -> None:
         if self.max_concurrent_reconciles < 1:

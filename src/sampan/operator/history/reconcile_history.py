@@ -42,7 +42,7 @@ class ReconcileHistory:
         self._failing: OrderedDict[HistoryKey, ObjectHistory] = OrderedDict()
         self._healthy: OrderedDict[HistoryKey, ObjectHistory] = OrderedDict()
         self.revision = 0
-        """Number of recorded reconciles."""
+        """Number of recorded reconciles, and of those that did not begin because their object is paused."""
 
     def next_attempt(self, key: HistoryKey) -> int:
         """Return the number of the next attempt since the last success."""

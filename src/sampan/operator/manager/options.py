@@ -34,6 +34,8 @@ class ManagerOptions:
     """Period after which informers deliver all objects to their handlers again; 0: never. A `PeriodicSource` is often
     better.
     """
+    pausable: bool = True
+    """False: no controller honours the annotations that pause single objects, whatever its own options are."""
     informer_settings: InformerSettings | None = None
     leader_election: LeaderElectionConfig | None = None
     """Settings of the leader election. None: this is the only replica, and it leads."""

@@ -27,7 +27,7 @@ class Cause(NamedTuple):
     """One event for a key."""
 
     event: str
-    """list, create, update, delete, resync, recheck, channel, retry, requeue-after, request."""
+    """list, create, update, delete, resync, recheck, channel, retry, requeue-after, request, pause, resume."""
     origin: CauseOrigin = NO_ORIGIN
     key: str = ""
     """Key of the changed object."""

@@ -138,6 +138,8 @@ class ControllerReports:
         reconciled = []
         for each in controllers.values():
             known = self._history.of((each.name, request))
+            if known is None and each.is_paused(request):
+                known = ObjectHistory()
             if known is not None and each.resource in ("", resource):
                 reconciled.append(_object(each, request, known, moment, len(known.records)))
         writers = [
@@ -208,6 +210,8 @@ def _object(
         "total": known.total,
         "failures": known.failures,
         "nextDue": None if due is None else moment.text(due),
+        "pausable": controller.pause is not None,
+        "paused": controller.is_paused(request),
         "runningSince": None if running is None else moment.text(running),
         "reconciles": [attempt_as_json(record, moment.text) for record in reversed(last)],
     }

@@ -60,7 +60,7 @@ async def memory_server(folder: Path) -> AsyncIterator[MemoryServer]:
             running = MemoryServer(place, server, link)
             try:
                 async with running.client("loops") as client, TaskScope() as tasks:
-                    manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=0.0))
+                    manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=0.0, pausable=False))
                     set_up_loops(manager, (*loops.eager, *loops.lazy), 1)
                     tasks.begin(manager.run(), "loops")
                     yield running

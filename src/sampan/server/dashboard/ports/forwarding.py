@@ -5,7 +5,7 @@ the subresource, not that of the link.
 
 The proxied page may be hostile. It runs in a sandbox, so its origin is opaque: its requests are cross-site and have no
 cookie. The secret in the path permits them, and opens one port only. A request that a sandboxed page cannot have sent
-is refused, such as one of another site, or of a script in the page of the dashboard.
+is refused, such as one of another site, or of a script of the dashboard.
 """
 
 import re

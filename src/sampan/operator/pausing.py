@@ -1,0 +1,66 @@
+"""Annotations with which users pause the reconciliation of one object, resume it, or request a reconcile now.
+
+    kubectl annotate boats ada operator.sampan.dev/reconcile-paused=true
+    kubectl annotate boats ada operator.sampan.dev/reconcile-paused-
+    kubectl annotate --overwrite boats ada operator.sampan.dev/reconcile-requested-at="$(date +%s)"
+
+The state is in the object, so a restart of the operator keeps it. A paused object is not reconciled at all, also while
+it is deleted: its finalizers then hold the deletion.
+
+Source: cluster-api api/core/v1beta2/common_types.go `cluster.x-k8s.io/paused` (1.11), for deletions of paused objects.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from sampan.informer.ref import Ref
+from sampan.operator.queue import Cause, CauseOrigin
+from sampan.operator.request import Request
+
+PAUSED: Final = "operator.sampan.dev/reconcile-paused"
+"""Any value but `false` and the empty one pauses the object. The dashboard writes the time."""
+REQUESTED: Final = "operator.sampan.dev/reconcile-requested-at"
+"""Each new value requests one reconcile."""
+_BEGINNING: Final = b'"operator.sampan.dev/reconcile-'
+
+
+class Objects(Protocol):
+    """Part of an index of objects."""
+
+    def get(self, key: str) -> Ref[Any] | None:
+        """Return an object."""
+        ...
+
+
+def is_paused(ref: Ref[Any]) -> bool:
+    """Return True if an object must not be reconciled."""
+    # Most objects have no such annotation. A search in the bytes is much faster than decoding.
+    return _BEGINNING in ref.raw and ref.annotations.get(PAUSED, "") not in ("", "false")
+
+
+def pause_of(objects: Objects) -> Callable[[Request], bool]:
+    """Return a function that returns True for a request whose object is paused. One that no longer exists is not."""
+
+    def paused(request: Request) -> bool:
+        ref = objects.get(request.key)
+        return ref is not None and is_paused(ref)
+
+    return paused
+
+
+def cause_of(old: Ref[Any], new: Ref[Any], origin: CauseOrigin) -> Cause | None:
+    """Return the cause for which a user has queued an object by a change of the annotations; None if there is none.
+
+    An object that is paused now is queued, too: its controller then reports it as paused.
+    """
+    if old.raw is new.raw or (_BEGINNING not in old.raw and _BEGINNING not in new.raw):
+        return None
+    before, now = is_paused(old), is_paused(new)
+    requested = new.annotations.get(REQUESTED, "")
+    if before != now:
+        event = "pause" if now else "resume"
+    elif not now and requested and requested != old.annotations.get(REQUESTED):
+        event = "request"
+    else:
+        return None
+    return Cause(event, origin, new.key, new.resource_version)
