@@ -13,6 +13,7 @@ MODULES = {
     "filter": "filter/parse.js",
     "regex": "filter/safe_regex.js",
     "values": "table/values.js",
+    "slices": "table/slices.js",
     "age": "time/age.js",
     "references": "details/references.js",
     "health": "health/row_health.js",
@@ -49,6 +50,16 @@ def test_values_are_ordered_by_what_they_mean(page: Page) -> None:
     assert ordered(page, "10/10", "1/3", "0/1", "2/3") == ["0/1", "1/3", "2/3", "10/10"]
     assert ordered(page, "12 (3m ago)", "2", "100") == ["2", "12 (3m ago)", "100"]
     assert ordered(page, 10, 9, None, 100) == [9, 10, 100, None]
+
+
+def test_many_items_are_sorted_in_slices_and_equal_ones_keep_their_order(page: Page) -> None:
+    sort = """async (count) => {
+      const items = Array.from({ length: count }, (_, i) => ({ key: (i * 7919) % 101, i }));
+      const steps = page_modules.slices.sortSteps(items, (a, b) => a.key - b.key);
+      return (await new Promise((done) => page_modules.slices.inSlices(steps, done))).map(({ key, i }) => [key, i]);
+    }"""
+    for count in (0, 1, 9000):
+        assert page.evaluate(sort, count) == sorted([i * 7919 % 101, i] for i in range(count))
 
 
 def test_durations_are_seconds(page: Page) -> None:

@@ -57,6 +57,17 @@ def test_ten_thousand_rows_are_filtered(pods: BigList, chromium: Browser) -> Non
         expect(page.get_by_text(re.compile(r"\d of 10,000"))).to_be_visible()
 
 
+def test_a_list_that_is_calculated_in_slices_shows_all_changes(server: DashboardServer, chromium: Browser) -> None:
+    pods = BigList(40_000, events_per_second=50)
+    server.shell.replaced[PATH] = pods.response
+    with chromium.page("list/core/v1/pods?sort=Status") as page:
+        expect(page.get_by_text("40,000 objects", exact=True)).to_be_visible(timeout=60_000)
+        first = page.locator('.grid [role=row][aria-rowindex="2"]')
+        expect(first).to_contain_text("CrashLoopBackOff")
+        page.locator("#filter").fill("status:running9")
+        expect(page.get_by_text(re.compile(r"^[1-9]\d* of 40,000$"))).to_be_visible(timeout=60_000)
+
+
 def test_scrolling_keeps_the_number_of_nodes_and_the_heap_small(pods: BigList, chromium: Browser) -> None:
     with chromium.page("list/core/v1/pods") as page:
         wait_for_all(page)

@@ -20,15 +20,16 @@ const TEXT_MAX = 253;
  * @param {Row[]} rows
  * @param {import("./parse.js").Term[]} terms
  * @param {Context} context
+ * @param {number} budget time in milliseconds
  * @returns {{ rows: Row[], stoppedAfter: number }}
  */
-export function matching(rows, terms, context) {
+export function matching(rows, terms, context, budget = BUDGET_MS) {
   const matches = terms.map((term) => matcher(term, context)).filter((each) => each !== null);
   if (matches.length === 0) return { rows: [...rows], stoppedAfter: 0 };
   const began = performance.now();
   const found = [];
   for (let i = 0; i < rows.length; i++) {
-    if (i % CHECK_EVERY === 0 && performance.now() - began > BUDGET_MS) return { rows: found, stoppedAfter: i };
+    if (i % CHECK_EVERY === 0 && performance.now() - began > budget) return { rows: found, stoppedAfter: i };
     if (matches.every((match) => match(rows[i]))) found.push(rows[i]);
   }
   return { rows: found, stoppedAfter: 0 };

@@ -1,9 +1,13 @@
-/** `ListView`: the rows of a store that a list shows, filtered and sorted. It is computed at most a fifth of the time. */
+/**
+ * `ListView`: the rows of a store that a list shows, filtered and sorted. It is computed at most a fifth of the time, and in
+ * slices if there are many rows.
+ */
 import { batch, effect, signal, untracked } from "@preact/signals";
-import { matching } from "../filter/match.js";
+import { BUDGET_MS, matching } from "../filter/match.js";
 import { healthWith } from "../health/row_health.js";
 import { listColumns } from "../table/columns.js";
 import { sortRows } from "../table/order.js";
+import { STEP, inSlices } from "../table/slices.js";
 import { now } from "../time/clock.js";
 
 /** A view may take this share of the time: the page stays responsive while many objects change. */
@@ -39,6 +43,9 @@ export class ListView {
     this.computedAt = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    /** Ends the calculation that runs. @type {(() => void) | null} */
+    this.stop = null;
+    this.changed = false;
   }
 
   /** Follow the store and the options. Return a function that ends it. */
@@ -57,8 +64,7 @@ export class ListView {
     const timer = setInterval(() => !document.hidden && this.#soon(), TIME_MS);
     return () => {
       clearInterval(timer);
-      clearTimeout(this.timer);
-      this.timer = undefined;
+      this.#end();
       for (const end of ends) end();
     };
   }
@@ -69,41 +75,72 @@ export class ListView {
   }
 
   #soon() {
-    if (this.timer !== undefined) return;
+    if (this.stop) this.changed = true;
+    if (this.stop || this.timer !== undefined) return;
     const wait = this.computedAt + this.duration * SHARE - performance.now();
     if (this.duration < QUICK_MS || wait <= 0) this.#now();
     else this.timer = setTimeout(() => this.#now(), wait);
   }
 
   #now() {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    const began = performance.now();
-    this.#compute();
-    this.computedAt = performance.now();
-    this.duration = this.computedAt - began;
+    this.#end();
+    let ended = false;
+    const stop = inSlices(this.#steps(this.options()), (show, ms) => {
+      ended = true;
+      this.stop = null;
+      this.computedAt = performance.now();
+      this.duration = ms;
+      show();
+      if (this.changed) this.#soon();
+    });
+    if (!ended) this.stop = stop;
   }
 
-  #compute() {
-    const { terms, sort, problems, wide, namespaced, namespaces } = this.options();
+  #end() {
+    clearTimeout(this.timer);
+    this.stop?.();
+    this.timer = undefined;
+    this.stop = null;
+    this.changed = false;
+  }
+
+  /** Return a function that shows the result. @param {ViewOptions} options @returns {Generator<void, () => void, void>} */
+  *#steps({ terms, sort, problems, wide, namespaced, namespaces }) {
     const definitions = this.store.columns.peek();
     const all = listColumns(definitions, { namespaced, wide: true });
-    this.health = healthWith(definitions);
+    const health = healthWith(definitions);
     const nowMs = now.peek();
-    const healthOf = (/** @type {import("../table/store.js").Row} */ row) => this.health(row, nowMs);
-    let rows = [...this.store.rows.values()];
-    if (namespaces) rows = rows.filter((row) => namespaces.has(row.metadata.namespace ?? ""));
-    const total = rows.length;
-    const troubled = rows.filter((row) => healthOf(row).problem);
-    const found = matching(problems ? troubled : rows, terms, { columns: all, healthOf, now: nowMs });
-    const sorted = sortRows(found.rows, all, sort);
-    batch(() => {
-      this.columns.value = sameColumns(this.columns.peek(), wide ? all : all.filter((each) => !each.wide));
-      this.total.value = total;
-      this.problemCount.value = troubled.length;
-      this.stoppedAfter.value = found.stoppedAfter;
-      this.rows.value = sorted;
-    });
+    const healthOf = (/** @type {import("../table/store.js").Row} */ row) => health(row, nowMs);
+    const stored = [...this.store.rows.values()];
+    /** @type {import("../table/store.js").Row[]} */
+    const found = [];
+    let [total, troubled, stoppedAfter, matched, budget] = [0, 0, 0, 0, BUDGET_MS];
+    for (let i = 0; i < stored.length; i += STEP) {
+      const step = stored.slice(i, i + STEP).filter((row) => !namespaces || namespaces.has(row.metadata.namespace ?? ""));
+      const bad = step.filter((row) => healthOf(row).problem);
+      total += step.length;
+      troubled += bad.length;
+      if (budget <= 0) stoppedAfter ||= matched;
+      if (!stoppedAfter) {
+        const [began, rows] = [performance.now(), problems ? bad : step];
+        const part = matching(rows, terms, { columns: all, healthOf, now: nowMs }, budget);
+        found.push(...part.rows);
+        budget -= performance.now() - began;
+        if (part.stoppedAfter) stoppedAfter = matched + part.stoppedAfter;
+        matched += rows.length;
+      }
+      yield;
+    }
+    const sorted = yield* sortRows(found, all, sort);
+    return () =>
+      batch(() => {
+        this.health = health;
+        this.columns.value = sameColumns(this.columns.peek(), wide ? all : all.filter((each) => !each.wide));
+        this.total.value = total;
+        this.problemCount.value = troubled;
+        this.stoppedAfter.value = stoppedAfter;
+        this.rows.value = sorted;
+      });
   }
 }
 

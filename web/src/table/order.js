@@ -1,5 +1,6 @@
 /** Order of the rows: by value of one column, then by namespace and name. */
 import { keyOf } from "./columns.js";
+import { STEP, sortSteps } from "./slices.js";
 import { compareKeys } from "./values.js";
 
 /**
@@ -18,22 +19,27 @@ export function sortOf(text) {
 }
 
 /**
- * Sort rows, in place.
+ * Return the sorted rows, in slices.
  * @param {Row[]} rows
  * @param {import("./columns.js").ListColumn[]} columns
  * @param {Sort | null} sort
+ * @returns {Generator<void, Row[], void>}
  */
-export function sortRows(rows, columns, sort) {
+export function* sortRows(rows, columns, sort) {
   const column = sort && columns.find((each) => each.id === sort.column);
-  if (!column || !sort) return rows.sort(byName);
+  if (!column || !sort) return yield* sortSteps(rows, byName);
   const sign = sort.descending ? -1 : 1;
-  const keyed = rows.map((row) => ({ row, key: keyOf(row, column) }));
-  keyed.sort((a, b) => {
+  const keyed = [];
+  for (const row of rows) {
+    keyed.push({ row, key: keyOf(row, column) });
+    if (keyed.length % STEP === 0) yield;
+  }
+  const sorted = yield* sortSteps(keyed, (a, b) => {
     // Empty cells stay last in both directions.
     if (a.key.empty !== b.key.empty) return Number(a.key.empty) - Number(b.key.empty);
     return sign * compareKeys(a.key, b.key) || byName(a.row, b.row);
   });
-  return keyed.map((each) => each.row);
+  return sorted.map((each) => each.row);
 }
 
 /**
