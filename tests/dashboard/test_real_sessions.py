@@ -95,6 +95,35 @@ def test_a_user_with_rights_in_one_namespace_sees_it_without_a_refusal(process: 
         assert [url for url in refused if "configmaps" in url] == []
 
 
+@pytest.mark.usefixtures("page")  # it uses the link
+def test_a_refused_login_explains_what_is_not_valid(process: Running, chromium: Browser) -> None:
+    with chromium.page(process.link) as page:
+        expect(page.get_by_role("alert")).to_contain_text("The link has been used, or is older than ten minutes")
+        page.get_by_label("Token", exact=True).fill("wrong")
+        page.get_by_role("button", name="Log in", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("The token is not valid here")
+
+
+def test_a_user_may_create_where_a_role_binding_allows_it(process: Running, chromium: Browser) -> None:
+    process.http.post("/api/v1/namespaces", json={"metadata": {"name": "team"}}).raise_for_status()
+    process.http.post(
+        "/api/v1/namespaces/team/serviceaccounts", json={"metadata": {"name": "author"}}
+    ).raise_for_status()
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+    subject = {"kind": "ServiceAccount", "name": "author", "namespace": "team"}
+    binding = {"metadata": {"name": "author"}, "roleRef": role, "subjects": [subject]}
+    bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/team/rolebindings"
+    process.http.post(bindings, json=binding).raise_for_status()
+    request = {"spec": {"expirationSeconds": 3600}}
+    made = process.http.post("/api/v1/namespaces/team/serviceaccounts/author/token", json=request).json()
+    with chromium.page("list/core/v1/secrets") as page:
+        page.get_by_label("Token", exact=True).fill(made["status"]["token"])
+        page.get_by_role("button", name="Log in", exact=True).click()
+        expect(page.get_by_text("There are none in the namespaces that you may read.")).to_be_visible()
+        expect(page.get_by_role("button", name="Create")).to_be_visible()
+        expect(page.get_by_role("button", name="Create")).not_to_have_attribute("aria-disabled", "true")
+
+
 def test_an_administrator_ends_a_session_on_the_page(page: Page, process: Running, chromium: Browser) -> None:
     token = process.http.headers["authorization"].removeprefix("Bearer ")
     with chromium.page("list/core/v1/configmaps?ns=default", user_agent="Other/1.0") as other:

@@ -65,7 +65,7 @@ export class Deletions {
   /** @param {AbortSignal} stop */
   async #scopes(stop) {
     if (!this.kind.namespaced) return [""];
-    const allowed = await allowedNamespaces(this.kind, stop).catch(() => null);
+    const allowed = await allowedNamespaces(this.kind).catch(() => null);
     if (allowed === null || allowed.allNamespaces) return this.chosen.length ? this.chosen.slice(0, SCOPES_MAX) : [""];
     return (this.chosen.length ? this.chosen.filter((each) => allowed.namespaces.includes(each)) : allowed.namespaces).slice(0, SCOPES_MAX);
   }

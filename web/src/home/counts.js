@@ -14,7 +14,7 @@ const NAMESPACES_MAX = 10;
  * @param {AbortSignal} stop
  */
 export async function scopesOf(kind, stop) {
-  const allowed = kind.namespaced ? await allowedNamespaces(kind, stop) : null;
+  const allowed = kind.namespaced ? await allowedNamespaces(kind) : null;
   const scopes = allowed && !allowed.allNamespaces ? allowed.namespaces : [""];
   return scopes.length === 0 || scopes.length > NAMESPACES_MAX ? null : scopes;
 }

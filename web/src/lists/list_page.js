@@ -95,7 +95,8 @@ function Content({ kind, view, source, label }) {
   if (view.rows.value.length > 0) return html`<${Grid} view=${view} kind=${kind} label=${label} />`;
   const total = view.total.value;
   if (total === 0 && !query.value.get("q")) {
-    const hint = kind.namespaced && query.value.get("ns") ? "list.empty_hint" : "list.empty_cluster";
+    const limited = allowed && !allowed.allNamespaces;
+    const hint = !kind.namespaced ? "list.empty_cluster" : query.value.get("ns") ? "list.empty_hint" : limited ? "list.empty_allowed" : "list.empty_cluster";
     return html`<${Empty} icon="box" title=${t("list.empty", { kind: pluralTitle(kind) })} hint=${t(hint)} />`;
   }
   const clear = html`<button type="button" class="button" onClick=${() => setQuery({ q: "", problems: "" })}>${t("list.clear")}</button>`;

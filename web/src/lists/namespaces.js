@@ -14,16 +14,17 @@ const answers = new Map();
 export const namespaceNames = signal([]);
 
 /**
- * Return where the user may list a resource; null if the server cannot tell. The answer is kept for ten seconds.
+ * Return where the user may list a resource, or do something else; null if the server cannot tell. The answer is kept
+ * for ten seconds.
  * @param {{ group: string, plural: string }} kind
- * @param {AbortSignal} [stop]
+ * @param {string} [verb]
  */
-export function allowedNamespaces(kind, stop) {
+export function allowedNamespaces(kind, verb = "list") {
   if (!session.has("namespaces")) return Promise.resolve(null);
-  const key = `${session.login.peek()?.user.username} ${kind.plural}.${kind.group}`;
+  const key = `${session.login.peek()?.user.username} ${verb} ${kind.plural}.${kind.group}`;
   const kept = answers.get(key);
   if (kept && Date.now() - kept.at < KEPT_MS) return kept.answer;
-  const answer = review(kind, stop);
+  const answer = review(kind, verb);
   answers.set(key, { at: Date.now(), answer });
   answer.catch(() => answers.delete(key));
   return answer;
@@ -31,11 +32,11 @@ export function allowedNamespaces(kind, stop) {
 
 /**
  * @param {{ group: string, plural: string }} kind
- * @param {AbortSignal} [_stop]
+ * @param {string} verb
  * @returns {Promise<Allowed | null>}
  */
-async function review({ group, plural }, _stop) {
-  const spec = { resourceAttributes: { group, resource: plural, verb: "list" } };
+async function review({ group, plural }, verb) {
+  const spec = { resourceAttributes: { group, resource: plural, verb } };
   const body = { apiVersion: "sampan.dev/v1alpha1", kind: "SelfNamespacesReview", spec };
   try {
     const { status } = await session.transport.json(PATH, { method: "POST", body });

@@ -73,7 +73,7 @@ export class ListSource {
   /** @param {AbortSignal} stop */
   async #scopes(stop) {
     const { chosen, kind } = this;
-    const allowed = await allowedNamespaces(kind, stop).catch(() => null);
+    const allowed = await allowedNamespaces(kind).catch(() => null);
     this.allowed.value = allowed;
     if (allowed === null || allowed.allNamespaces) {
       if (chosen.length > 0 && chosen.length <= SEPARATE_MAX) return chosen;

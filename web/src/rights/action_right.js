@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { resourceName } from "../discovery/kinds.js";
+import { allowedNamespaces } from "../lists/namespaces.js";
 import { momentText } from "../past/moment.js";
 import { t } from "../texts/catalogue.js";
 import { isAllowed } from "./access.js";
@@ -9,7 +10,7 @@ import { permits } from "./permits.js";
 import { rulesIn } from "./rules.js";
 
 /**
- * @typedef {{ kind: { group: string, version: string, plural: string }, namespace: string, name: string, verb: string,
+ * @typedef {{ kind: { group: string, version: string, plural: string, namespaced?: boolean }, namespace: string, name: string, verb: string,
  *   subresource?: string }} Action
  * Something that a user may do to an object. `name` is empty for actions on a kind: `create`, `deletecollection`.
  * @typedef {{ allowed: boolean | undefined, missing: string }} ActionRight
@@ -30,7 +31,10 @@ export function useActionRight(action, { precise = false } = {}) {
   useEffect(() => {
     let current = true;
     const found = (/** @type {boolean | undefined} */ answer) => current && (allowed.value = answer);
-    const rules = rulesIn(namespace).then((each) => permits(each, kind, verb, { subresource, name }));
+    // Without a namespace, an object may be created where the user may.
+    const rules = verb === "create" && !subresource && !namespace && kind.namespaced
+      ? allowedNamespaces(kind, verb).then((each) => each === null ? undefined : each.allNamespaces || each.namespaces.length > 0)
+      : rulesIn(namespace).then((each) => permits(each, kind, verb, { subresource, name }));
     if (!precise) rules.then(found, () => {});
     else {
       rules.then((answer) => allowed.peek() === undefined && found(answer), () => {});

@@ -78,8 +78,8 @@ function Grants({ grants }) {
   return html`<div class="table-frame" role="region" tabindex="0" aria-label=${t("who.grants")}><table class="plain">
     <thead><tr>${["subject", "kind", "role", "binding", "where"].map((name) => html`<th scope="col" key=${name}>${t(`who.${name}`)}</th>`)}</tr></thead>
     <tbody>${grants.slice(0, SHOWN_MAX).map((grant, i) => html`<tr key=${i}>
-      <th scope="row" class="message" translate=${false}>${visible(titleOf(grant.subject))}</th><td translate=${false}>${visible(grant.subject.kind)}</td>
-      <td>${link(grant.roleKind, grant.namespace, grant.role)}</td><td>${link(grant.bindingKind, grant.namespace, grant.binding)}</td>
+      <th scope="row" class="long-name" translate=${false}>${visible(titleOf(grant.subject))}</th><td translate=${false}>${visible(grant.subject.kind)}</td>
+      <td class="long-name">${link(grant.roleKind, grant.namespace, grant.role)}</td><td class="long-name">${link(grant.bindingKind, grant.namespace, grant.binding)}</td>
       <td>${grant.namespace ? html`<span translate=${false}>${grant.namespace}</span>` : t("who.cluster")}</td></tr>`)}</tbody>
   </table></div>
   ${grants.length > SHOWN_MAX && html`<p class="soft">${t("server.more", { count: grants.length - SHOWN_MAX })}</p>`}`;

@@ -43,7 +43,7 @@ function Storage() {
   const { metrics, flags } = found;
   const newest = (/** @type {string} */ name) => Math.max(-1, ...(metrics.get(name) ?? []).map(({ value }) => value));
   const facts = [
-    ...SETTINGS.filter((name) => flags.get(name)).map((name) => ({ title: `--${name}`, data: true, value: /** @type {string} */ (flags.get(name)) })),
+    ...SETTINGS.filter((name) => isShown(name, flags)).map((name) => ({ title: `--${name}`, data: true, value: /** @type {string} */ (flags.get(name)) })),
     ...(newest(SIZE) > 0 ? [{ title: t("server.size"), data: false, value: humanBytes(newest(SIZE)) }] : []),
     ...(newest(REVISION) > 0 ? [{ title: t("server.revision"), data: false, value: String(newest(REVISION)) }] : []),
     ...(newest(COMPACTED) > 0 ? [{ title: t("server.compacted"), data: false, value: String(newest(COMPACTED)) }] : []),
@@ -51,6 +51,16 @@ function Storage() {
   return html`<dl class="server-facts">${facts.map(({ title, data, value }) => html`<div key=${title}><dt translate=${data ? false : null}>${title}</dt><dd translate=${false}>${visible(value)}</dd></div>`)}</dl>
     <h2>${t("server.certificates")}</h2>
     <${Certificates} samples=${metrics.get(EXPIRY) ?? []} />`;
+}
+
+/**
+ * Return whether a setting has an effect.
+ * @param {string} name
+ * @param {Map<string, string>} flags
+ */
+function isShown(name, flags) {
+  if (name === "etcd-servers" && flags.get("storage") !== "etcd") return false;
+  return !["", "0"].includes(flags.get(name) ?? "");
 }
 
 /** @param {{ samples: import("./exposition.js").Sample[] }} props */
@@ -80,6 +90,6 @@ function Leases() {
       <th scope="row"><a translate=${false} href=${objectAddress(LEASES, each.namespace, each.name)}>${visible(each.name)}</a> <span class="soft small-text" translate=${false}>${visible(each.namespace)}</span></th>
       <td class="message" translate=${false}>${visible(each.holder)}</td>
       <td>${each.expired ? html`<span class="health warn"><${Icon} name="warn" />${t("server.lease.expired")}</span>` : html`<span class="health good"><${Icon} name="good" />${t(each.server ? "server.lease.server" : "server.lease.held")}</span>`}</td>
-      <td><${Age} at=${each.acquired} /></td><td><${Age} at=${each.renewed} /></td><td class="number" translate=${false}>${each.transitions}</td></tr>`)}</tbody>
+      <td>${each.acquired ? html`<${Age} at=${each.acquired} />` : "–"}</td><td><${Age} at=${each.renewed} /></td><td class="number" translate=${false}>${each.transitions}</td></tr>`)}</tbody>
   </table></div>`;
 }

@@ -15,10 +15,13 @@ const RETRY_MS = 3000;
 export function Login() {
   const failed = useSignal(/** @type {unknown} */ (null));
   const busy = useSignal(false);
+  /** Text for a refusal: which credential is not valid. */
+  const why = useSignal("");
   const link = useSignal(takeLink());
   const enter = async (/** @type {Parameters<typeof session.enter>[0]} */ credential) => {
     busy.value = true;
     failed.value = null;
+    why.value = "link" in credential ? "login.used_link" : "token" in credential ? "login.unknown_token" : "";
     try {
       await session.enter(credential);
       if (address.peek().startsWith(PATH)) go(BASE, { replace: true });
@@ -43,7 +46,7 @@ export function Login() {
       ${session.expired.value && html`<p class="hint warn" role="status">${t("login.expired")}</p>`}
       ${session.state.value === "unreachable" && html`<p class="hint warn" role="status"><${Icon} name="progress" />${t("login.unreachable")}</p>`}
       ${link.value ? html`<p role="status">${t("login.with_link")}</p>` : ways.includes("token") && html`<${TokenForm} busy=${busy.value} onToken=${(/** @type {string} */ token) => enter({ token })} />`}
-      <${Failure} error=${failed.value} />
+      <${Failure} error=${failed.value} why=${why.value} />
       ${(ways.includes("oidc") || ways.includes("certificate")) && html`<div class="login-or"><span>${t("login.or")}</span></div>`}
       ${ways.includes("oidc") && html`<a class="button wide-button" href=${`${BASE}login/oidc?return=${encodeURIComponent(returnPath())}`}><${Icon} name="globe" />${t("login.oidc")}</a>`}
       ${ways.includes("certificate") && html`<button type="button" class="button wide-button" disabled=${busy.value} onClick=${() => enter({ certificate: true })}>
@@ -53,13 +56,13 @@ export function Login() {
   </main>`;
 }
 
-/** @param {{ error: unknown }} props */
-function Failure({ error }) {
+/** @param {{ error: unknown, why: string }} props */
+function Failure({ error, why }) {
   if (!error) return null;
   const refused = error instanceof StatusError && error.code === 401;
   const notice = noticeOf(error);
   return html`<div class="notice static" role="alert"><${Icon} name="bad" />
-    <${NoticeBody} notice=${refused ? { ...notice, title: t("login.failed") } : notice} /></div>`;
+    <${NoticeBody} notice=${refused ? { ...notice, title: t("login.failed"), message: why ? t(why) : notice.message } : notice} /></div>`;
 }
 
 /** @param {{ busy: boolean, onToken: (token: string) => void }} props */
