@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from scripts.web.places import ROOT
 
 from sampan.app.listen import own_address
@@ -159,3 +159,60 @@ def test_the_key_of_an_operator_is_needed(server: DashboardServer, operator: Non
     assert server.http.get(path).status_code == 401
     key = re.findall(r'"key":"([^"]+)"', annotation)[0]
     assert server.http.get(path, headers={"X-Sampan-Controllers-Key": key}).status_code == 200
+
+
+def press(page: Page, action: str) -> None:
+    """Start an action in the tab, and confirm it in the dialog."""
+    page.get_by_role("tabpanel").get_by_role("button", name=action).click()
+    dialog = page.get_by_role("dialog", name=action)
+    expect(dialog.get_by_text("This would change:")).to_be_visible()
+    dialog.get_by_role("button", name=action).click()
+    expect(dialog).to_have_count(0)
+
+
+def state_of(page: Page) -> Locator:
+    """Return the state of the pause in the tab."""
+    return page.get_by_role("tabpanel").locator(".pause-line").get_by_role("status")
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_user_requests_pauses_and_resumes_reconciles(server: DashboardServer, chromium: Browser) -> None:
+    with chromium.page("object/core/v1/configmaps/default/good?tab=reconciles") as page:
+        panel = page.get_by_role("tabpanel")
+        press(page, "Reconcile now")
+        expect(panel.get_by_text("Requested by a user").first).to_be_visible()
+        press(page, "Pause reconciles")
+        expect(state_of(page)).to_have_text(re.compile(r"Paused by system:admin for \d+s\. No reconcile runs\."))
+        expect(panel.get_by_role("button", name="Reconcile now")).to_have_count(0)
+        page.screenshot(path=picture_folder() / "reconciles-paused.png")
+        server.patch(f"{MAPS}/good", {"data": {"copied": "no"}})
+        page.get_by_role("button", name="Actions").click()
+        page.get_by_role("dialog", name="Actions").get_by_role("button", name="Resume reconciles").click()
+        assert server.http.get(f"{MAPS}/good").json()["data"]["copied"] == "no"
+        page.get_by_role("dialog", name="Resume").get_by_role("button", name="Resume reconciles").click()
+        expect(panel.get_by_text("Resumed").first).to_be_visible()
+        expect(state_of(page)).to_have_text("")
+    found = server.http.get(f"{MAPS}/good").json()
+    assert found["data"]["copied"] == "yes"
+    assert "sampan-dashboard" in [each["manager"] for each in found["metadata"]["managedFields"]]
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_drain_waits_for_the_running_reconcile(server: DashboardServer, chromium: Browser) -> None:
+    slow = config_map("slow")
+    slow["metadata"]["labels"] = {"copy": "yes"}
+    server.create(MAPS, slow)
+    with chromium.page("object/core/v1/configmaps/default/slow?tab=reconciles") as page:
+        press(page, "Pause reconciles")
+        expect(state_of(page)).to_contain_text("A reconcile that began before still runs.")
+        server.create(MAPS, config_map("go"))
+        expect(state_of(page)).to_contain_text("No reconcile runs.")
+
+
+@pytest.mark.usefixtures("operator")
+def test_objects_that_only_control_loops_reconcile_cannot_be_paused(server: DashboardServer, chromium: Browser) -> None:
+    with chromium.page("object/apps/v1/deployments/default/web?tab=reconciles") as page:
+        expect(page.get_by_role("tabpanel").get_by_text("Success").first).to_be_visible()
+        page.get_by_role("button", name="Actions").click()
+        expect(page.get_by_role("button", name="Restart")).to_be_visible()
+        expect(page.get_by_role("button", name="Pause reconciles")).to_have_count(0)

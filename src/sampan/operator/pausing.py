@@ -18,7 +18,9 @@ from sampan.operator.queue import Cause, CauseOrigin
 from sampan.operator.request import Request
 
 PAUSED: Final = "operator.sampan.dev/reconcile-paused"
-"""Any value but `false` and the empty one pauses the object. The dashboard writes the time."""
+"""Any value but `false` and the empty one pauses the object. The dashboard writes the time, and in the annotation
+`operator.sampan.dev/reconcile-paused-by` the user.
+"""
 REQUESTED: Final = "operator.sampan.dev/reconcile-requested-at"
 """Each new value requests one reconcile."""
 _BEGINNING: Final = b'"operator.sampan.dev/reconcile-'

@@ -1,6 +1,8 @@
 /** Menu of actions on an object. Those that the user may not do are shown, with the verb that is missing. */
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { pauseActions } from "../controllers/pausing.js";
+import { isPausable } from "../controllers/reconciles.js";
 import { isSecret } from "../details/secret.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
@@ -40,7 +42,7 @@ export function ActionsMenu({ kind, object }) {
       <span>${t("action.menu")}</span><${Icon} name="down" /></button>
     <span class="visually-hidden" role="status">${said.value}</span>
     ${open.value && html`<div class="popover actions" role="dialog" aria-label=${t("action.menu")}><ul role="list">
-      ${actionsOf(kind, object).map((action) => html`<li key=${action.id}><${ActionButton} action=${action.right} icon=${action.icon} precise class="command-line" onPress=${() => start(action)}>${t(`action.${action.id}`)}<//></li>`)}
+      ${[...actionsOf(kind, object), ...(isPausable(kind, object) ? pauseActions(kind, object) : [])].map((action) => html`<li key=${action.id}><${ActionButton} action=${action.right} icon=${action.icon} precise class="command-line" onPress=${() => start(action)}>${t(`action.${action.id}`)}<//></li>`)}
       ${kind.verbs.includes("create") && !isSecret(object) && html`<li><${ActionButton} precise class="command-line" icon="copy" onPress=${() => go(createAddress(kind, { from: [namespace, name].filter(Boolean).join("/") }))}
         action=${{ kind, namespace, name: "", verb: "create" }}>${t("create.copy")}<//></li>`}
       ${kind.verbs.includes("delete") && html`<li class="last"><${ActionButton} precise class="command-line danger-text" icon="trash" onPress=${() => start("delete")}

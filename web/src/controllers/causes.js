@@ -8,7 +8,7 @@ import { placeOf, resourceOf } from "./figures.js";
 import { ObjectLink, kindText } from "./object_link.js";
 
 /** Events with a text; those of later versions are shown as they are. */
-const EVENTS = new Set(["list", "create", "update", "delete", "resync", "recheck", "channel", "retry", "requeue-after", "request"]);
+const EVENTS = new Set(["list", "create", "update", "delete", "resync", "recheck", "channel", "retry", "requeue-after", "request", "pause", "resume"]);
 
 /** @param {{ event: string }} cause */
 function eventText({ event }) {

@@ -4,9 +4,10 @@ import { t } from "../texts/catalogue.js";
 import { fullInstant, humanDuration } from "../time/age.js";
 import { now } from "../time/clock.js";
 
-/** @param {{ each: { nextDue: string | null, runningSince: string | null, reconciles: any[] } }} props */
+/** @param {{ each: { paused?: boolean, nextDue: string | null, runningSince: string | null, reconciles: any[] } }} props */
 export function NextTry({ each }) {
   if (each.runningSince) return html`<span class="health progress">${t("controllers.running")}</span>`;
+  if (each.paused) return html`<span class="soft">${t("reconciles.paused")}</span>`;
   if (!each.nextDue) return html`<span class="soft">${t("controllers.after_change")}</span>`;
   const ms = Date.parse(each.nextDue);
   const left = (ms - now.value) / 1000;

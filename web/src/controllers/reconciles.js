@@ -4,7 +4,7 @@ import { findReporters, readReport } from "./reporters.js";
 
 const KEPT_MAX = 100;
 
-/** @type {import("@preact/signals").Signal<Map<string, "looking" | "none" | "some">>} */
+/** @type {import("@preact/signals").Signal<Map<string, "looking" | "none" | "some" | "pausable">>} */
 const known = signal(new Map());
 
 /**
@@ -24,11 +24,25 @@ export function reconcilesQuery({ group, plural }, object) {
  * @param {any} object
  */
 export function hasReconciles(kind, object) {
+  return ["some", "pausable"].includes(stateOf(kind, object) ?? "");
+}
+
+/**
+ * Return whether a known controller lets users pause an object.
+ * @param {{ group: string, plural: string }} kind
+ * @param {any} object
+ */
+export function isPausable(kind, object) {
+  return stateOf(kind, object) === "pausable";
+}
+
+/** @param {{ group: string, plural: string }} kind @param {any} object */
+function stateOf(kind, object) {
   const query = reconcilesQuery(kind, object);
   const key = JSON.stringify(query);
   const state = known.value.get(key);
   if (state === undefined) queueMicrotask(() => look(key, query));
-  return state === "some";
+  return state;
 }
 
 /**
@@ -39,17 +53,24 @@ async function look(key, query) {
   if (known.peek().has(key)) return;
   if (known.peek().size >= KEPT_MAX) known.value = new Map();
   known.peek().set(key, "looking");
-  let found = false;
+  /** @type {"none" | "some" | "pausable"} */
+  let found = "none";
   try {
     const { reporters } = await findReporters();
     const reports = await Promise.allSettled(reporters.filter((each) => !each.hidden).map((each) => readReport(each, query)));
-    found = reports.some((each) => each.status === "fulfilled" && hasRecords(each.value?.report));
+    const read = reports.flatMap((each) => (each.status === "fulfilled" && each.value ? [each.value.report] : []));
+    if (read.some(hasRecords)) found = read.some((each) => pausableIn(each).length) ? "pausable" : "some";
   } catch {
-    found = false;
+    found = "none";
   }
-  known.value = new Map([...known.peek(), [key, found ? "some" : "none"]]);
+  known.value = new Map([...known.peek(), [key, found]]);
   // A controller may act later: look again when the object is shown again.
-  if (!found) setTimeout(() => known.peek().delete(key), 10_000);
+  if (found === "none") setTimeout(() => known.peek().delete(key), 10_000);
+}
+
+/** @param {any} report @returns {any[]} */
+export function pausableIn(report) {
+  return (report?.reconciled ?? []).filter((/** @type {any} */ each) => each.pausable);
 }
 
 /** @param {any} report */

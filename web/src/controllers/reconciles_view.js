@@ -9,9 +9,10 @@ import { Age } from "../time/age.js";
 import { safeMessage, visible } from "../transport/errors.js";
 import { RevisionLink, TriggerList } from "./causes.js";
 import { resultLevel, shortDuration } from "./figures.js";
+import { PauseLine } from "./pause_line.js";
 import { NextTry } from "./next_try.js";
 import { ObjectLink, kindText } from "./object_link.js";
-import { hasRecords, reconcilesQuery } from "./reconciles.js";
+import { hasRecords, pausableIn, reconcilesQuery } from "./reconciles.js";
 import { useReports } from "./reports.js";
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
@@ -23,7 +24,9 @@ export function ReconcilesView({ kind, object }) {
   if (found.length === 0) return html`<${Empty} icon="progress" title=${t("reconciles.none")} hint=${t("reconciles.none_hint")} />`;
   const written = found.flatMap(({ report }) => report.written ?? []).filter((each) => `${each.resource} ${each.object}` !== `${asked.resource} ${asked.object}`);
   const wanted = writerOf(written.map((each) => each.reconcile));
+  const pausable = found.flatMap(({ report }) => pausableIn(report));
   return html`<div class="events reconciles">
+    ${pausable.length > 0 && html`<${PauseLine} kind=${kind} object=${object} reconciled=${pausable} />`}
     ${found.flatMap(({ reporter, report }) => (report.reconciled ?? []).map((/** @type {any} */ each) => html`<${ByController} key=${`${reporter.id} ${each.controller}`} reporter=${reporter} each=${each} />`))}
     ${written.length > 0 && html`<section><h2>${t("reconciles.written")}</h2><p class="soft">${t("reconciles.written_hint")}</p>
       <ol class="timeline" role="list">${written.map((each) => html`<${Attempt} key=${each.reconcile.id} reconcile=${each.reconcile} of=${each} isWanted=${each.reconcile.id === wanted} />`)}</ol></section>`}

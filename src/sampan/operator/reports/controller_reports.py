@@ -138,7 +138,7 @@ class ControllerReports:
         reconciled = []
         for each in controllers.values():
             known = self._history.of((each.name, request))
-            if known is None and each.is_paused(request):
+            if known is None and (each.is_paused(request) or request in each.queue.processing):
                 known = ObjectHistory()
             if known is not None and each.resource in ("", resource):
                 reconciled.append(_object(each, request, known, moment, len(known.records)))
