@@ -18,6 +18,7 @@ MODULES = {
     "references": "details/references.js",
     "health": "health/row_health.js",
     "object": "details/object_health.js",
+    "owned": "details/owned_problems.js",
     "yaml": "details/yaml_pieces.js",
     "score": "palette/score.js",
     "routes": "routes/routes.js",
@@ -149,6 +150,33 @@ def test_conditions_that_are_good_when_false_are_known(page: Page) -> None:
     assert call(page, "object.conditionLevel", {"type": "MemoryPressure", "status": "False"}) == "good"
     assert call(page, "object.conditionLevel", {"type": "Ready", "status": "False"}) == "bad"
     assert call(page, "object.conditionLevel", {"type": "Available", "status": "Unknown"}) == "warn"
+
+
+@pytest.mark.parametrize(
+    ("type_", "reason", "level"),
+    [
+        ("Progressing", "ProgressDeadlineExceeded", "bad"),
+        ("PodScheduled", "Unschedulable", "bad"),
+        ("Progressing", "DeploymentPaused", "progress"),
+        ("PodScheduled", "SchedulingGated", "progress"),
+    ],
+)
+def test_a_step_that_cannot_end_by_itself_is_a_problem(page: Page, type_: str, reason: str, level: str) -> None:
+    condition = {"type": type_, "status": "False", "reason": reason}
+    assert call(page, "object.conditionLevel", condition) == level
+    found = call(page, "object.problemsOf", {"metadata": {}, "status": {"conditions": [condition]}})
+    assert len(found) == (level == "bad")
+
+
+@pytest.mark.parametrize(("reason", "count"), [("FailedScheduling", 1), ("FailedMount", 1), ("Unhealthy", 0)])
+def test_what_an_owned_object_waits_for_is_a_problem_of_its_owner(page: Page, reason: str, count: int) -> None:
+    health = {"level": "progress", "problem": None}
+    pod = {"kind": {"kind": "Pod"}, "row": {"uid": "1", "metadata": {}}, "status": "Pending", "health": health}
+    event = {"type": "Warning", "reason": reason, "message": "no node", "involvedObject": {"uid": "1"}}
+    found = call(page, "owned.ownedProblems", [pod], [event])
+    assert [(each["status"], each["message"], each["reason"]) for each in found] == [
+        ("Pending", "no node", reason)
+    ] * count
 
 
 def test_the_best_match_is_the_first(page: Page) -> None:

@@ -6,18 +6,20 @@
 const NEGATIVE = /(pressure|failed|failure|degraded|unavailable|stalled|error|dangling|nonstructural|terminating|violat|invalid|suspended|orphan|unknown|disruptiontarget|replicafailure)/i;
 /** Conditions that report a step, not a state. */
 const STEPS = /^(progressing|reconciling|suspended|podscheduled|initialized|podreadytostartcontainers|successcriteriamet|disruptionallowed|failuretarget)$/i;
+/** Reasons for which a step does not end by itself. */
+const FAILED = /unschedulable|exceeded|failed|error/i;
 const PATIENCE_MS = 60_000;
 
 /**
  * Return the level of a condition.
- * @param {{ type: string, status: string }} condition
+ * @param {{ type: string, status: string, reason?: string }} condition
  * @returns {import("../health/row_health.js").Level}
  */
-export function conditionLevel({ type, status }) {
+export function conditionLevel({ type, status, reason = "" }) {
   if (status === "Unknown") return "warn";
   const good = NEGATIVE.test(type) ? status === "False" : status === "True";
   if (good) return "good";
-  return STEPS.test(type) ? "progress" : "bad";
+  return STEPS.test(type) && !FAILED.test(reason) ? "progress" : "bad";
 }
 
 /**

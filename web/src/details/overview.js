@@ -26,13 +26,14 @@ export function Overview({ kind, object, related }) {
   const changed = lastChange(object.metadata.managedFields);
   const conditions = conditionsOf(object);
   const fields = Object.keys(object).filter((name) => !METADATA.has(name));
+  const logs = kind.plural === "pods" ? objectAddress(kind, object.metadata.namespace, object.metadata.name, { tab: "logs" }) : "";
   const count = problems.length + owned.length;
   return html`<div class="overview">
     ${count > 0 && html`<section class="problems" aria-labelledby="problems-title">
       <h2 id="problems-title"><${Icon} name="bad" />${t("detail.problems", { count })}</h2>
       <ul role="list">
         ${owned.map((group) => html`<li key=${group.owned[0].row.uid}><${OwnedProblemLine} group=${group} /></li>`)}
-        ${problems.map((problem, i) => html`<li key=${i}><${ProblemLine} problem=${problem} /></li>`)}
+        ${problems.map((problem, i) => html`<li key=${i}><${ProblemLine} problem=${problem} logs=${logs} /></li>`)}
       </ul>
       <p class="problem-change"><a href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { tab: "incident" })}>${t("incident.link")}</a></p>
       ${changed && html`<p class="problem-change soft">${t("detail.last_change", { manager: changed.manager, time: humanDuration((now.value - Date.parse(changed.at)) / 1000) })}</p>`}

@@ -6,7 +6,7 @@ const MEANINGS = {
   errimagepull: "image", imagepullbackoff: "image", invalidimagename: "image", errimageneverpull: "image",
   crashloopbackoff: "crash", error: "ended", runcontainererror: "start", containercannotrun: "start",
   createcontainererror: "start", createcontainerconfigerror: "config", oomkilled: "memory", evicted: "evicted",
-  notready: "node", unschedulable: "unschedulable", minimumreplicasunavailable: "replicas", progressdeadlineexceeded: "rollout",
+  notready: "node", unschedulable: "unschedulable", failedscheduling: "unschedulable", minimumreplicasunavailable: "replicas", progressdeadlineexceeded: "rollout",
   failedcreate: "create", deadlineexceeded: "deadline", backofflimitexceeded: "backoff",
 };
 

@@ -60,7 +60,7 @@ export default {
   "login.expired": "The session has ended. Log in to continue where you were.",
   "login.failed": "The server refused this login",
   "login.unknown_token": "The token is not valid here: it is incomplete, has expired, or is of another cluster.",
-  "login.used_link": "The link has been used, or is older than ten minutes. Use a token, or the link of the server's next start.",
+  "login.used_link": "The link has been used, or is older than ten minutes. The next start of the command prints another one.",
   "login.unreachable": "The server does not answer",
   "nav.label": "Kinds of objects",
   "nav.filter": "Filter kinds",

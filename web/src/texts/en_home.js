@@ -20,6 +20,7 @@ export default {
   "detail.and_more": "and {count} more",
   "detail.last_change": "Last change of this object: {time} ago by {manager}",
   "problem.behind": "Its controller has not seen the last change for {time}",
+  "problem.logs": "Show the logs",
   "reason.image": "The image cannot be pulled. Its name or tag is wrong, the registry cannot be reached, or it requires a login.",
   "reason.crash": "The program in the container ends again and again. Its last lines of output often tell why.",
   "reason.ended": "The program in the container ended with an error.",

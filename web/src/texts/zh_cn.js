@@ -60,7 +60,7 @@ export default {
   "login.expired": "会话已结束。登录后回到原来的页面。",
   "login.failed": "服务器拒绝了这次登录",
   "login.unknown_token": "此令牌在这里无效：它不完整、已过期，或属于另一个集群。",
-  "login.used_link": "此链接已被使用，或超过十分钟。请使用令牌，或服务器下次启动时的链接。",
+  "login.used_link": "此链接已被使用，或超过十分钟。该命令下次启动时会输出新的链接。",
   "login.unreachable": "服务器没有响应",
   "nav.label": "对象的类型",
   "nav.filter": "筛选类型",

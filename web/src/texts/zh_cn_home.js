@@ -20,6 +20,7 @@ export default {
   "detail.and_more": "等 {count} 个",
   "detail.last_change": "此对象最近一次修改：{time}前，由 {manager}",
   "problem.behind": "控制器在 {time} 内未处理最近一次修改",
+  "problem.logs": "显示日志",
   "reason.image": "无法拉取镜像：名称或标签有误，镜像仓库无法访问，或需要登录。",
   "reason.crash": "容器中的程序反复退出。它最后输出的几行通常说明原因。",
   "reason.ended": "容器中的程序因错误退出。",
