@@ -10,7 +10,7 @@ import { Lazy } from "../frame/lazy.js";
 import { useOutside } from "../frame/outside.js";
 import { ActionButton } from "../rights/action_button.js";
 import { go } from "../routes/location.js";
-import { createAddress } from "../routes/routes.js";
+import { compareAddress, createAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { actionsOf } from "./actions.js";
 
@@ -45,6 +45,7 @@ export function ActionsMenu({ kind, object }) {
       ${[...actionsOf(kind, object), ...(isPausable(kind, object) ? pauseActions(kind, object) : [])].map((action) => html`<li key=${action.id}><${ActionButton} action=${action.right} icon=${action.icon} precise class="command-line" onPress=${() => start(action)}>${t(`action.${action.id}`)}<//></li>`)}
       ${kind.verbs.includes("create") && !isSecret(object) && html`<li><${ActionButton} precise class="command-line" icon="copy" onPress=${() => go(createAddress(kind, { from: [namespace, name].filter(Boolean).join("/") }))}
         action=${{ kind, namespace, name: "", verb: "create" }}>${t("create.copy")}<//></li>`}
+      <li><${ActionButton} precise class="command-line" icon="columns" onPress=${() => go(compareAddress(kind, namespace, name))} action=${{ kind, namespace, name, verb: "get" }}>${t("compare.menu")}<//></li>
       ${kind.verbs.includes("delete") && html`<li class="last"><${ActionButton} precise class="command-line danger-text" icon="trash" onPress=${() => start("delete")}
         action=${{ kind, namespace, name, verb: "delete" }}>${t("delete.title")}<//></li>`}
     </ul></div>`}

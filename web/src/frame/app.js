@@ -24,6 +24,7 @@ import { TopBar } from "./top_bar.js";
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
 const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
+const loadCompare = () => import("./lazy_parts.js").then((module) => module.ComparePage);
 const loadDeleted = () => import("./lazy_parts.js").then((module) => module.DeletedPage);
 const loadKind = () => import("./lazy_parts.js").then((module) => module.KindPage);
 const loadServer = () => import("./lazy_parts.js").then((module) => module.ServerPage);
@@ -77,6 +78,8 @@ function Page({ route }) {
       return html`<${Lazy} load=${loadCreate} props=${{ route }} />`;
     case "edit":
       return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
+    case "compare":
+      return html`<${Lazy} load=${loadCompare} props=${{ route }} />`;
     case "deleted":
       return html`<${Lazy} load=${loadDeleted} props=${{ route }} />`;
     case "kind":

@@ -9,7 +9,7 @@ const STORED = "sampan-keys";
 /** Keys by action. @type {Record<string, string>} */
 export const DEFAULT_KEYS = {
   palette: ":", help: "?", filter: "/", next: "j", previous: "k", first: "g", last: "G", open: "o",
-  describe: "d", yaml: "y", events: "v", history: "h", copy: "c", edit: "e",
+  describe: "d", yaml: "y", events: "v", history: "h", copy: "c", edit: "e", compare: "=",
 };
 export const keys = signal(storedKeys());
 
@@ -47,6 +47,7 @@ const ACTIONS = {
   first: () => rowActions.peek()?.first(),
   last: () => rowActions.peek()?.last(),
   open: () => rowActions.peek()?.open(),
+  compare: () => rowActions.peek()?.compare(),
   describe: () => objectActions.peek()?.tab("overview"),
   yaml: () => objectActions.peek()?.tab("yaml"),
   events: () => objectActions.peek()?.tab("events"),

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { go, query, setQuery } from "../routes/location.js";
-import { objectAddress } from "../routes/routes.js";
+import { compareAddress, objectAddress } from "../routes/routes.js";
 import { columnWidths } from "../table/columns.js";
 import { sortOf } from "../table/order.js";
 import { t } from "../texts/catalogue.js";
@@ -47,8 +47,17 @@ export function Grid({ view, kind, label }) {
   const rows = view.rows.value;
   const columns = view.columns.value;
   const index = () => rows.findIndex((row) => row.uid === active.value);
-  const address = (/** @type {import("../table/store.js").Row} */ row) =>
-    objectAddress(kind, kind.namespaced ? (row.metadata.namespace ?? "") : "", row.metadata.name);
+  const compared = query.value.get("compare") ?? "";
+  const address = (/** @type {import("../table/store.js").Row} */ row) => {
+    const namespace = kind.namespaced ? (row.metadata.namespace ?? "") : "";
+    if (!compared || compared === placeOf(row)) return objectAddress(kind, namespace, row.metadata.name);
+    const [name, chosen = ""] = compared.split("/").reverse();
+    return compareAddress(kind, chosen, name, { with: placeOf(row) });
+  };
+  const compare = (/** @type {import("../table/store.js").Row | undefined} */ row) => {
+    if (row && compared && compared !== placeOf(row)) go(address(row));
+    else if (row) setQuery({ compare: compared ? "" : placeOf(row) });
+  };
   const move = (/** @type {number} */ to) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, to))];
     if (!row) return;
@@ -63,6 +72,7 @@ export function Grid({ view, kind, label }) {
       first: () => move(0),
       last: () => move(rows.length - 1),
       open: () => rows[index()] && go(address(rows[index()])),
+      compare: () => compare(rows[index()]),
     };
   });
   useEffect(() => () => {
@@ -97,11 +107,16 @@ export function Grid({ view, kind, label }) {
         <div class="grid-body" role="rowgroup">
           ${rows.slice(first, last).map((row, i) => html`<${GridRow} key=${row.uid} row=${row} index=${first + i} columns=${columns}
             health=${view.healthOf(row)} href=${address(row)} top=${(first + i) * rowHeight} active=${row.uid === active.value}
-            onChoose=${() => (active.value = row.uid)} />`)}
+            onChoose=${() => (active.value = row.uid)} onCompare=${() => compare(row)} />`)}
         </div>
       </div>
     </div>
   </div>`;
+}
+
+/** @param {import("../table/store.js").Row} row */
+function placeOf({ metadata: { namespace, name } }) {
+  return namespace ? `${namespace}/${name}` : name;
 }
 
 /** @param {number} index */
@@ -110,10 +125,11 @@ function rowId(index) {
 }
 
 /** @param {any} props */
-function GridRow({ row, index, columns, health, href, top, active, onChoose }) {
+function GridRow({ row, index, columns, health, href, top, active, onChoose, onCompare }) {
   const open = (/** @type {MouseEvent} */ event) => {
     onChoose();
     if (/** @type {Element} */ (event.target).closest("a") || String(getSelection())) return;
+    if (event.ctrlKey || event.metaKey) return onCompare();
     go(href);
   };
   return html`<div role="row" id=${rowId(index)} aria-rowindex=${index + 2} class=${active ? "row active" : "row"}

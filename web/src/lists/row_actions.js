@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 
 /**
- * @typedef {{ next: () => void, previous: () => void, first: () => void, last: () => void, open: () => void }} RowActions
+ * @typedef {{ next: () => void, previous: () => void, first: () => void, last: () => void, open: () => void, compare: () => void }} RowActions
  */
 
 /** @type {import("@preact/signals").Signal<RowActions | null>} */

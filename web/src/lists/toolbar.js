@@ -50,6 +50,8 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
       </button>`}
     </div>
     <${Chips} terms=${terms} unknown=${unknown} />
+    ${query.value.get("compare") && html`<p class="hint" role="status">${t("compare.choose_row", { name: query.value.get("compare") ?? "" })}
+      <button type="button" class="icon-button small" aria-label=${t("compare.stop")} title=${t("compare.stop")} onClick=${() => setQuery({ compare: "" })}><${Icon} name="close" /></button></p>`}
     ${view.stoppedAfter.value > 0 && html`<p class="hint warn" role="status">${t("filter.error.time", { count: view.stoppedAfter.value })}</p>`}
     ${source.allowed.value?.incomplete && html`<p class="hint warn" role="status">${t("namespace.incomplete")}</p>`}
   </header>`;

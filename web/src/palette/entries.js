@@ -70,9 +70,10 @@ export function entriesFor(text, scoped) {
  * Read the names of the objects of a kind.
  * @param {import("../discovery/kinds.js").Kind} kind
  * @param {AbortSignal} stop
+ * @param {string} [namespace] empty for all namespaces
  */
-export async function namesOf(kind, stop) {
-  const table = await session.transport.json(`${apiPath(kind)}?limit=1000`, { accept: TABLE, signal: stop });
+export async function namesOf(kind, stop, namespace = "") {
+  const table = await session.transport.json(`${apiPath(kind, namespace)}?limit=1000`, { accept: TABLE, signal: stop });
   return (table.rows ?? []).map((/** @type {any} */ row) => row.object.metadata);
 }
 

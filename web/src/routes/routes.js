@@ -1,4 +1,4 @@
-/** Routes of the page: `list/…`, `deleted/…` and `kind/GROUP/VERSION/RESOURCE`, `object/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
+/** Routes of the page: `list/…`, `deleted/…` and `kind/GROUP/VERSION/RESOURCE`, `object/…`, `compare/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
 import { computed } from "@preact/signals";
 import { BASE, query, withQuery } from "./location.js";
 
@@ -8,11 +8,11 @@ export const CORE = "core";
 /**
  * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "controllers" } | { name: "missing" } | { name: "server", page: string }
  *   | { name: "list" | "create" | "deleted" | "kind", group: string, version: string, plural: string }
- *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
+ *   | { name: "object" | "edit" | "compare", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "deleted", "kind", "server", "sessions", "controllers", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "compare", "create", "deleted", "kind", "server", "sessions", "controllers", "missing"];
 
 /** Pages of the server, in the order of their links. */
 export const SERVER_PAGES = ["charts", "requests", "state", "who-can"];
@@ -35,7 +35,7 @@ export function routeOf(path) {
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
   if ((first === "list" || first === "create" || first === "deleted" || first === "kind") && rest.length === 0) return { name: first, ...resource };
-  if ((first === "object" || first === "edit") && (rest.length === 1 || rest.length === 2)) {
+  if ((first === "object" || first === "edit" || first === "compare") && (rest.length === 1 || rest.length === 2)) {
     const [namespace, object] = rest.length === 2 ? rest : ["", rest[0]];
     return { name: first, ...resource, namespace, object };
   }
@@ -125,6 +125,17 @@ export function createAddress({ group, version, plural }, parameters = {}) {
  */
 export function editAddress(kind, namespace, name) {
   return `${BASE}edit/${objectPath(kind, namespace, name)}`;
+}
+
+/**
+ * Return the address on which an object is compared.
+ * @param {ResourceId} kind
+ * @param {string} namespace empty for objects of the cluster
+ * @param {string} name
+ * @param {Record<string, string>} [parameters] `with`: namespace and name of the other object
+ */
+export function compareAddress(kind, namespace, name, parameters = {}) {
+  return withQuery(`${BASE}compare/${objectPath(kind, namespace, name)}`, parameters);
 }
 
 /**
