@@ -50,6 +50,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "core/operating_system/test_child_process.py",
         "csi/*",
         "dashboard/*",
+        "dashboard_proxy/test_command.py",
         "examples/*",
         "generate/test_clients.py",
         "generate/test_models.py",

@@ -7,6 +7,8 @@ import orjson
 
 from sampan.client import TransportError
 from sampan.client.transport import HttpRequest
+from sampan.core.clock import utc_now
+from sampan.core.time import format_time
 from sampan.dashboard_proxy.connection import ClusterConnection
 from sampan.server.request import UserInfo
 
@@ -36,13 +38,21 @@ async def find_user(connection: ClusterConnection) -> ClusterUser:
     status, review = await _sent(connection, "POST", _REVIEW, _BODY)
     if status == 401:
         raise ClusterUnusable(
-            f"{connection.server} refuses the credentials of context {connection.name!r} (401 Unauthorized): they have "
-            "expired or are of another cluster. Renew them, or choose another context with --context"
+            f"{connection.server} refuses the credentials of context {connection.name!r} (401 Unauthorized): "
+            f"{_fault(connection)}. Renew them, or choose another context with --context"
         )
     found = (review.get("status") or {}).get("userInfo") or {}
     user = UserInfo(str(found.get("username") or connection.name), groups=tuple(map(str, found.get("groups") or ())))
     _, version = await _sent(connection, "GET", _VERSION)
     return ClusterUser(user, str(version.get("gitVersion") or "of an unknown version"))
+
+
+def _fault(connection: ClusterConnection) -> str:
+    """Return the likely cause of a 401."""
+    end = connection.certificate_end()
+    if end is not None and end <= utc_now():
+        return f"its client certificate has expired at {format_time(end)}"
+    return "they have expired or are of another cluster"
 
 
 async def _sent(connection: ClusterConnection, method: str, path: str, body: bytes = b"") -> tuple[int, dict[str, Any]]:

@@ -5,7 +5,11 @@ as they are. It can switch a connection to another protocol.
 """
 
 from collections.abc import AsyncIterator, Collection
+from datetime import datetime
+from pathlib import Path
 from typing import Final
+
+from cryptography import x509
 
 from sampan.client import Config, ConfigError
 from sampan.client.identity import IdentityTransport
@@ -29,14 +33,16 @@ _SETTINGS: Final = HttpClientSettings(
 class ClusterConnection:
     """Connections to one cluster. They are made on demand; close them with `aclose`."""
 
-    def __init__(self, transport: Transport, name: str, server: str, namespaces: Collection[str] = ()) -> None:
-        """`name` is that of the kubeconfig's context, `server` the URL of the cluster, `namespaces` those that the
-        kubeconfig names.
-        """
+    def __init__(self, transport: Transport, config: Config, namespaces: Collection[str] = ()) -> None:
+        """`namespaces` are further ones that the kubeconfig names."""
         self._transport = transport
-        self.name = name
-        self.server = server
-        self.namespaces = namespaces
+        self._config = config
+        self.name = config.context
+        """Name of the kubeconfig's context."""
+        self.server = config.server
+        """URL of the cluster."""
+        self.namespaces = {config.namespace, *namespaces}
+        """Namespaces that the kubeconfig names."""
 
     @classmethod
     def of(cls, config: Config, namespaces: Collection[str] = ()) -> "ClusterConnection":
@@ -52,7 +58,7 @@ class ClusterConnection:
         if source is not None:
             transport = CredentialsTransport(transport, source, use_certificate=http.use_certificate)
         transport = IdentityTransport(transport, user_agent=config.user_agent, impersonation=config.impersonation)
-        return cls(transport, config.context, config.server, {config.namespace, *namespaces})
+        return cls(transport, config, namespaces)
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send a request and return the response when its head arrives. **Raises** `TransportError`.
@@ -60,6 +66,15 @@ class ClusterConnection:
         The response to an upgrade that the cluster accepts is a `Switched`.
         """
         return await self._transport.send(request)
+
+    def certificate_end(self) -> datetime | None:
+        """Return the end of the kubeconfig's client certificate; None if it has none that can be read."""
+        tls = self._config.tls
+        try:
+            pem = tls.certificate_data or Path(tls.certificate_file).read_bytes()
+            return x509.load_pem_x509_certificate(pem).not_valid_after_utc
+        except (OSError, ValueError):
+            return None
 
     async def aclose(self) -> None:
         """Cut all connections, except those that were switched."""

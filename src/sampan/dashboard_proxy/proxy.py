@@ -156,10 +156,11 @@ class DashboardProxy:
         return await self._of_session(request)
 
     async def _log_in(self, request: Request) -> Response:
-        response = await self._logins.handle(request)
-        if response.status == 401 and not self.links:
+        """Serve the session. A visit without one announces a link, unless one is valid that was not used."""
+        session = request.session
+        if request.wire.method == "GET" and (session is None or session.ended) and not self.links:
             self.announce_link()
-        return response
+        return await self._logins.handle(request)
 
     async def _of_session(self, request: Request) -> Response:
         """Serve a request that needs a session. **Raises** `StatusError`."""

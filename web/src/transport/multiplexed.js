@@ -10,7 +10,7 @@ const CREDIT = 1000;
 const RETURN_AT = 500;
 
 /**
- * @typedef {{ onData: (data: any[]) => void, resolve: () => void, reject: (error: Error) => void, used: number }} Subscription
+ * @typedef {{ onData: (data: any[]) => void, resolve: () => void, reject: (error: Error) => void, used: number, refused?: boolean }} Subscription
  */
 
 /**
@@ -55,9 +55,7 @@ export class Multiplexed {
    * @param {AbortSignal} signal
    */
   textLines(path, onLines, signal) {
-    // The document of an error is no line; its message is in the end of the subscription.
-    const pass = (/** @type {any[]} */ data) => onLines(data.filter((each) => typeof each === "string" || "cut" in each));
-    return this.#open(path, "text/plain, */*", pass, signal);
+    return this.#open(path, "text/plain, */*", onLines, signal);
   }
 
   /**
@@ -116,8 +114,10 @@ export class Multiplexed {
   #receive(message) {
     const subscription = this.open.get(message.id);
     if (!subscription) return;
+    if (message.status) subscription.refused = message.status >= 400;
     if (message.data) {
-      subscription.onData(message.data);
+      // The document of an error is no event; its message is in the end of the subscription.
+      if (!subscription.refused) subscription.onData(message.data);
       subscription.used += message.data.length;
       if (subscription.used >= RETURN_AT) {
         this.#send({ op: "credit", id: message.id, add: subscription.used });
