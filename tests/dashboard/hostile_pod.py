@@ -3,6 +3,8 @@
 Concurrency: the server has its threads; a test reads `requested` after the page has the responses.
 """
 
+import base64
+import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,6 +72,9 @@ def hostile_pod() -> Iterator[HostilePod]:
             body = self.rfile.read(int(self.headers.get("content-length", "0")))
             pod.requested.append((self.command, self.path, {name.lower(): each for name, each in self.headers.items()}))
             path = urlsplit(self.path).path
+            if path == "/socket":
+                self._socket()
+                return
             if path == "/redirect":
                 self.send_response(302)
                 self.send_header("Location", self.path.partition("?")[2])
@@ -82,6 +87,17 @@ def hostile_pod() -> Iterator[HostilePod]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
+
+        def _socket(self) -> None:
+            """Accept a WebSocket, send one text, and close it."""
+            key = self.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+            self.send_response(101)
+            self.send_header("Upgrade", "websocket")
+            self.send_header("Connection", "Upgrade")
+            self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
+            self.end_headers()
+            self.wfile.write(b"\x81\x05hello\x88\x02\x03\xe8")
+            self.close_connection = True
 
         do_POST = do_PUT = do_GET
 

@@ -99,6 +99,16 @@ def test_scripts_links_and_forms_of_the_page_work(proxied: Page, pod: HostilePod
     assert [method for method, target, _ in pod.requested if target == "/form"] == ["POST"]
 
 
+def test_a_websocket_of_the_page_works(proxied: Page, pod: HostilePod) -> None:
+    opened = """() => new Promise((resolve) => {
+        const socket = new WebSocket(location.href.replace("https:", "wss:") + "socket");
+        socket.onmessage = (event) => resolve(event.data);
+        socket.onerror = () => resolve("failed");
+    })"""
+    assert result_of(proxied, opened) == "hello"
+    assert not {"cookie", "authorization"} & set(pod.headers("/socket"))
+
+
 def test_only_ports_of_tcp_are_links(page: Page) -> None:
     expect(page.get_by_role("button", name="Open port")).to_have_count(1)
 
@@ -169,6 +179,30 @@ def test_a_script_of_the_pod_does_not_run_in_the_dashboard(proxied: Page, page: 
     assert page.evaluate(load, proxied.url + "code/script.js") in ("TypeError", "refused")
     assert page.evaluate("(path) => fetch(path).then((reply) => reply.status)", proxied.url + "code/script.js") == 403
     chromium.faults.clear()  # the violation of Trusted Types is what this test wants
+
+
+def test_a_service_has_links_too(page: Page, process: Running) -> None:
+    page.goto(f"{process.address}/dashboard/object/core/v1/services/default/kubernetes")
+    expect(page.get_by_role("button", name="Open port 443")).to_be_visible()
+    page.goto(f"{process.address}/dashboard/object/core/v1/pods/default/web")
+
+
+def test_a_user_without_the_right_finds_the_missing_verb(process: Running, chromium: Browser, pod: HostilePod) -> None:
+    account = "/api/v1/namespaces/default/serviceaccounts/default"
+    made = process.http.post(f"{account}/token", json={}).raise_for_status().json()
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    subject = {"kind": "ServiceAccount", "name": "default", "namespace": "default"}
+    binding = {"metadata": {"name": "view"}, "roleRef": role, "subjects": [subject]}
+    bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
+    process.http.post(bindings, json=binding).raise_for_status()
+    with chromium.page("login") as page:
+        page.get_by_label("Token", exact=True).fill(made["status"]["token"])
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+        page.goto(f"{process.address}/dashboard/object/core/v1/pods/default/web")
+        button = page.get_by_role("button", name=f"Open port {pod.port}")
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_contain_text("Needs get on pods/proxy")
 
 
 def test_the_secret_ends_with_the_session(proxied: Page, page: Page, process: Running) -> None:

@@ -15,6 +15,7 @@ from sampan.server.secret_paths import PORT_LINKS, loggable
 from tests.server.audit.recorder import Recorder, audit_to
 from tests.server.cluster import ApiResponse
 from tests.server.dashboard.browser import HOST, NAVIGATION, PAGE, SESSION, Browser, header
+from tests.server.dashboard.test_attacks import SOCKET
 from tests.server.proxy.kubelet import Cell, cell
 from tests.server.proxy.test_browsers import POLICY
 from tests.server.proxy.test_upgrade import SWITCHED
@@ -137,6 +138,10 @@ REFUSED: dict[str, dict[str, str]] = {
     "fetch of another site": {**SANDBOXED, "origin": "https://evil.example"},
     "another port of the host": {**SANDBOXED, "sec_fetch_site": "same-site"},
     "another program": {"host": HOST},
+    "program without metadata": {"host": HOST, "origin": "null"},
+    "socket of the dashboard": {**SOCKET, "origin": f"https://{HOST}"},
+    "socket of another site": {**SOCKET, "origin": "https://evil.example"},
+    "socket of another program": SOCKET,
 }
 
 
@@ -178,8 +183,7 @@ async def test_a_websocket_is_passed_on_and_ends_with_the_link(admin: Browser, h
 
     async with upstream(switch) as web:
         path = await opened(admin, web)
-        more = {"connection": "Upgrade", "upgrade": "websocket"}
-        reply = await admin.api.fetch("GET", f"{path}/", **{**SANDBOXED, "sec_fetch_mode": "websocket"}, **more)
+        reply = await admin.api.fetch("GET", f"{path}/", **{**SOCKET, "origin": "null"})
         assert (reply.code, reply.response.takeover is not None) == (101, True)
         if reply.response.finished is not None:
             reply.response.finished()
@@ -221,6 +225,13 @@ async def test_other_pages_get_no_link(admin: Browser, web: Upstream, headers: d
 
 async def test_a_link_for_another_user_is_refused(admin: Browser, web: Upstream) -> None:
     assert (await admin.fetch("POST", PORTS, port_of(web), **PAGE, impersonate_user="jane")).code == 400
+
+
+async def test_a_service_is_reached_by_its_subresource(admin: Browser, web: Upstream) -> None:
+    reply = await admin.fetch("POST", PORTS, port_of(web, resource="services", name="s", port=80))
+    assert reply.code == 201
+    reply = await fetch(admin, f"{reply.body['path']}x")
+    assert (reply.code, reply.message) == (404, 'services "s" not found')
 
 
 async def test_each_request_is_authorized_again(here: Cell, web: Upstream) -> None:

@@ -15,7 +15,7 @@ const OPEN = new Set(["workloads", "network", "configuration", "storage", "clust
 export function Navigation({ open }) {
   const search = useSignal("");
   const route = routeOf(address.value);
-  const current = route.name === "list" || route.name === "object" || route.name === "edit" || route.name === "create" || route.name === "kind" ? `${route.plural}.${route.group}` : "";
+  const current = "plural" in route ? `${route.plural}.${route.group}` : "";
   const wanted = search.value.toLowerCase();
   const matches = (/** @type {import("../discovery/kinds.js").Kind} */ kind) =>
     !wanted || kind.kind.toLowerCase().includes(wanted) || kind.plural.includes(wanted) || kind.group.includes(wanted) || kind.shortNames.includes(wanted);

@@ -106,7 +106,7 @@ export function Grid({ view, kind, label }) {
         <${Header} columns=${columns} />
         <div class="grid-body" role="rowgroup">
           ${rows.slice(first, last).map((row, i) => html`<${GridRow} key=${row.uid} row=${row} index=${first + i} columns=${columns}
-            health=${view.healthOf(row)} href=${address(row)} top=${(first + i) * rowHeight} active=${row.uid === active.value}
+            health=${view.healthOf(row)} href=${address(row)} top=${(first + i) * rowHeight} active=${row.uid === active.value || (compared !== "" && compared === placeOf(row))}
             onChoose=${() => (active.value = row.uid)} onCompare=${() => compare(row)} />`)}
         </div>
       </div>

@@ -24,6 +24,7 @@ from sampan.server.proxy.browsers import SANDBOX
 from sampan.server.request import Handler, Headers, Request, Response
 from sampan.server.request_info import parse_target
 from sampan.server.secret_paths import PORT_LINKS
+from sampan.server.websocket import wants_websocket
 
 _LINKS: Final = GroupResource("", "dashboard/ports")
 _PATH: Final = re.compile(re.escape(PORT_LINKS) + r"([-\w]{43})(/.*)?", re.ASCII | re.DOTALL)
@@ -70,9 +71,11 @@ class PortForwarding:
 def _check_origin(request: Request) -> None:
     """Raise `StatusError` 403 for a request that neither a sandboxed page nor the address bar sends."""
     headers = request.headers
-    site, origin = headers.get("sec-fetch-site"), headers.get("origin", "null")
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site == "cross-site":
-        is_permitted = origin == "null"
+        is_permitted = origin in (None, "null")
+    elif site is None:  # browsers send no metadata with WebSockets, but always the origin
+        is_permitted = wants_websocket(request) and origin == "null"
     else:
         is_document = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
         is_permitted = site in ("same-origin", "none") and is_document and request.wire.method == "GET"
