@@ -40,7 +40,7 @@ def test_a_wrong_token_is_reported_and_stays_reported(server: DashboardServer, c
     server.shell.user = None
     with chromium.page() as page:
         log_in(page, "wrong")
-        expect(page.get_by_role("alert")).to_contain_text("the token is not valid")
+        expect(page.get_by_role("alert")).to_contain_text("The token is not valid here")
 
 
 def test_a_one_time_link_logs_in_and_leaves_the_address(server: DashboardServer, chromium: Browser) -> None:
