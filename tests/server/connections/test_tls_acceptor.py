@@ -6,7 +6,7 @@ import logging
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,18 @@ async def accepting(directory: Path, begun: Begun, **settings: float) -> AsyncIt
         yield acceptor, port
     finally:
         acceptor.close()
-        acceptor.close_silent()
+        await acceptor.end()
 
 
 async def until_pending(acceptor: TlsAcceptor, count: int) -> None:
     async with asyncio.timeout(30):
         while acceptor.pending != count:  # noqa: ASYNC110  # it notifies nothing
             await asyncio.sleep(0)
+
+
+async def until_closed(reader: asyncio.StreamReader) -> None:
+    with suppress(ConnectionResetError):  # the kernel's response where it has data that was not read
+        assert await reader.read() == b""
 
 
 async def test_clients_that_send_at_once_are_spread_over_turns(tmp_path: Path) -> None:
@@ -78,6 +83,24 @@ async def test_a_client_that_sends_nothing_is_closed_in_time(tmp_path: Path) -> 
         assert await reader.read() == b""
         writer.close()
     assert begun.iterations.total() == acceptor.pending == 0
+
+
+@pytest.mark.parametrize("hello", [b"", b"\x16", b"\x16\x03\x01\x02\x00"], ids=["none", "first byte", "header"])
+async def test_no_connection_is_left_after_the_end(tmp_path: Path, hello: bytes) -> None:
+    begun = Begun()
+    async with accepting(tmp_path, begun) as (acceptor, port):
+        clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(CLIENTS)]
+        await until_pending(acceptor, CLIENTS)
+        for _, writer in clients:
+            writer.write(hello)
+        await until_pending(acceptor, 0 if hello else CLIENTS)
+        acceptor.close()
+        await acceptor.end()
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(until_closed(reader) for reader, _ in clients))
+    for _, writer in clients:
+        writer.close()
+    assert begun.iterations.total() == (CLIENTS if hello else 0)
 
 
 class Exhausted:

@@ -205,7 +205,7 @@ class HttpServer:
             for connection in list(self._connections):
                 connection.abort()
         if isinstance(self._server, TlsAcceptor):
-            self._server.close_silent()
+            await self._server.end()
 
     def _end_quiet(self, until: float) -> None:
         """End quiet connections, and after `until` also busy ones: an HTTP/2 connection may never be idle."""

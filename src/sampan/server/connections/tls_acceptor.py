@@ -57,6 +57,7 @@ class TlsAcceptor:
         """Number of connections that wait for their turn."""
         self._tasks = TaskScope()
         self._pause: asyncio.TimerHandle | None = None
+        self._ended = False
         context.sslobject_class = LimitedReads
         sock.setblocking(False)
         sock.listen(settings.backlog)
@@ -75,10 +76,13 @@ class TlsAcceptor:
             self._loop.remove_reader(self._sock)
             self._sock.close()
 
-    def close_silent(self) -> None:
-        """Close the connections without data."""
+    async def end(self) -> None:
+        """Close the connections without data, and those whose handshake is not complete: none is made afterwards."""
+        self._ended = True
         for sock in list(self._silent):
             self._drop(sock)
+        await asyncio.sleep(0)  # a task that is cancelled before its first step would not close its connection
+        await self._tasks.aclose()
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTED_PER_TURN):
@@ -117,6 +121,9 @@ class TlsAcceptor:
     def _begin(self, sock: socket.socket) -> None:
         self._turns.spend(1)
         self._waiting -= 1
+        if self._ended:
+            sock.close()
+            return
         if _has_plain_http(sock):
             self._make_protocol()  # counts the failed handshake when it is released
             _refuse_http(sock)
