@@ -7,13 +7,8 @@ from typing import Any, Final
 
 import playwright.sync_api as playwright
 
-from tests.machines.packages import require_program
+from tests.chromium import launch_chromium, require_chromium
 
-_ARGUMENTS: Final = [
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-]
 VIOLATIONS: Final = """
 addEventListener("securitypolicyviolation", (event) => {
   console.error(`CSP ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
@@ -76,12 +71,9 @@ class Browser:
 @contextmanager
 def browser(address: str) -> Iterator[Browser]:
     """Start the browser. Skip the test if it is not there and cannot be installed."""
-    require_program("chromium")
+    require_chromium()
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(
-            executable_path="/usr/bin/chromium",
-            args=_ARGUMENTS,
-        )
+        chromium = launch_chromium(started)
         try:
             yield Browser(chromium, address)
         finally:

@@ -10,7 +10,7 @@ from typing import Final
 from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 from scripts.site.serve import server
 
-from tests.machines.packages import require_program
+from tests.chromium import launch_chromium, require_chromium
 
 _NAMES: Final = "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 """No name of a host leads anywhere."""
@@ -55,20 +55,13 @@ class Chromium:
 @contextmanager
 def chromium(folder: Path) -> Iterator[Chromium]:
     """Serve a folder, and start the browser. Skip the test if it is not there and cannot be installed."""
-    require_program("chromium")
+    require_chromium()
     with server(folder, 0) as served:
         thread = threading.Thread(target=served.serve_forever)
         thread.start()
         try:
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(
-                    executable_path="/usr/bin/chromium",
-                    args=[
-                        "--no-sandbox",
-                        "--disable-dev-shm-usage",
-                        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-                    ],
-                )
+                browser = launch_chromium(playwright)
                 yield Chromium(browser, f"http://127.0.0.1:{served.server_port}/")
                 browser.close()
         finally:
