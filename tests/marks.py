@@ -16,9 +16,12 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "testing/explore/*",
         "testing/campaign/test_campaign.py",
         "testing/own_loops/*",
+        "testing/plugin/test_reports.py",
         "testing/plugin/test_six_steps.py",
+        "testing/test_broken_operators.py",
     ),
-    # With processes: servers, control loops, etcd, commands, nodes. And with the whole site, whose build takes as long.
+    # With processes: servers, control loops, etcd, commands, nodes. And what takes as long: the whole site, and tests
+    # that run other tests.
     "process": (
         "app/test_free_memory.py",
         "app/nodes/test_leave.py",
@@ -85,10 +88,13 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "storage/snapshot/test_documented.py",
         "storage/test_crash.py",
         "storage/test_sqlite_faults.py",
+        "testing/generated/test_guide.py",
         "testing/plugin/test_import.py",
         "testing/plugin/test_kopf_guide.py",
+        "testing/plugin/test_misuse.py",
         "testing/plugin/test_plugin.py",
         "testing/plugin/test_roles_of_a_project.py",
+        "testing/plugin/test_tutorial.py",
         "symptoms/*",
         "test_server/*",
         "translations/test_command.py",

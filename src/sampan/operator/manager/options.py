@@ -34,8 +34,6 @@ class ManagerOptions:
     """Period after which informers deliver all objects to their handlers again; 0: never. A `PeriodicSource` is often
     better.
     """
-    pausable: bool = True
-    """False: no controller honours the annotations that pause single objects, whatever its own options are."""
     informer_settings: InformerSettings | None = None
     leader_election: LeaderElectionConfig | None = None
     """Settings of the leader election. None: this is the only replica, and it leads."""
@@ -70,6 +68,8 @@ class ManagerOptions:
     """Name of the configurations that webhook servers keep up to date, if their options name one; "0": none."""
     webhook_conversions: bool = True
     """False: webhook servers do not write conversions into CRDs, because another installation of the operator does."""
+    pausable: bool = True
+    """False: no controller honours the annotations that pause single objects, whatever its own options are."""
 
     def __post_init__(self) -> None:
         check_namespaces(self.namespaces)
