@@ -165,6 +165,17 @@ def test_a_cluster_that_is_away_is_reported_and_comes_back(
     cluster.http.delete(f"{CONFIG_MAPS}/meanwhile").raise_for_status()
 
 
+def test_a_page_that_begins_without_the_cluster_waits_for_it(
+    stock: tuple[LocalDashboard, Page], front: StockFront
+) -> None:
+    front.disconnect()
+    page = show(stock, LIST)
+    expect(page.locator(".connection")).to_be_visible()
+    front.connect()
+    expect(page.get_by_role("row", name="kube-root-ca.crt")).to_be_visible()
+    expect(page.locator(".connection")).to_have_count(0)
+
+
 def test_a_user_with_few_rights_is_shown_the_namespace_of_the_kubeconfig(
     cluster: Running, chromium: Browser, tmp_path: Path
 ) -> None:

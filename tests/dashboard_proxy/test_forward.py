@@ -72,7 +72,7 @@ async def test_errors_of_the_cluster_are_passed_on(code: int) -> None:
 @pytest.mark.parametrize(
     ("path", "code", "text"),
     [
-        ("/codes/401", 403, "refuses the credentials: renew those of context 'shop'"),
+        ("/codes/401", 503, "refuses the credentials: renew those of context 'shop'"),
         ("/redirect", 500, "redirects to 'http://evil.example/', which is not followed"),
         ("/long", 500, "an error that is too long"),
         ("/lost", 502, "cannot reach the cluster of context 'shop'"),

@@ -4,7 +4,7 @@ Requests have a body of at most `BODY_BYTES_MAX`. Responses are streams: at most
 because a browser does not read. At most `REQUESTS_MAX` requests run at once. Errors of the cluster are passed on, with
 these exceptions:
 
-- 401 becomes 403: the credentials of the kubeconfig are refused, and the page's session is still valid.
+- 401 becomes 503: the credentials of the kubeconfig are refused, and the page's session is still valid.
 - A redirect becomes 500, and is not followed: it could lead the credentials to another server.
 - A cluster that cannot be reached is a 502, after which the page tries again.
 """
@@ -14,7 +14,15 @@ from typing import Final
 
 from sampan.client import CredentialError, TransportError
 from sampan.client.transport import HttpRequest, HttpResponse
-from sampan.core.errors import Reason, StatusError, bad_request, forbidden, method_not_allowed, too_many_requests
+from sampan.core.errors import (
+    Reason,
+    StatusError,
+    bad_request,
+    forbidden,
+    method_not_allowed,
+    service_unavailable,
+    too_many_requests,
+)
 from sampan.core.gvk import GroupResource
 from sampan.dashboard_proxy.connection import ClusterConnection, Switched
 from sampan.dashboard_proxy.headers import check_user, switched, to_browser, to_cluster
@@ -103,7 +111,7 @@ class ClusterForwarder:
 
 
 async def send(connection: ClusterConnection, outgoing: HttpRequest) -> HttpResponse:
-    """Send a request to the cluster. **Raises** `StatusError`: 400, 403 without credentials, 502."""
+    """Send a request to the cluster. **Raises** `StatusError`: 400, 502, 503 without credentials."""
     try:
         return await connection.send(outgoing)
     except CredentialError as error:
@@ -121,7 +129,7 @@ def unreachable(connection: ClusterConnection, error: TransportError) -> StatusE
 
 def _refused(connection: ClusterConnection, cause: str) -> StatusError:
     remedy = f"renew those of context {connection.name!r}, for example by a login with your provider's tool"
-    return forbidden(_REQUESTS, "", f"{cause}: {remedy}")
+    return service_unavailable(f"{cause}: {remedy}")
 
 
 class ReplyBody:

@@ -1,5 +1,6 @@
 /** `Discovery`: the kinds of the server. They follow new CRDs and APIServices without a reload. */
 import { computed, signal } from "@preact/signals";
+import { StatusError } from "../transport/errors.js";
 import { kindsOf, sectionsOf } from "./kinds.js";
 
 const ACCEPT =
@@ -12,6 +13,7 @@ const SOURCES = [
 ];
 const SETTLE_MS = 150;
 const POLL_MS = 10_000;
+const RETRY_MS = 1500;
 
 export class Discovery {
   /** @param {import("../transport/fetch_transport.js").Transport} transport */
@@ -31,11 +33,23 @@ export class Discovery {
   }
 
   /**
-   * Follow the kinds until the signal aborts.
+   * Follow the kinds until the signal aborts. The first refusal is reported; `connection` shows that nothing was loaded.
    * @param {AbortSignal} stop
+   * @param {import("../transport/connection.js").Connection} connection
+   * @param {(error: StatusError) => void} onRefused
    */
-  async run(stop) {
-    while (!(await this.load(stop).then(() => true, () => stop.aborted))) await pause(SETTLE_MS * 10, stop);
+  async run(stop, connection, onRefused) {
+    for (let refused = false; !stop.aborted && !this.loaded.value; ) {
+      try {
+        await this.load(stop);
+      } catch (error) {
+        connection.interrupted(this);
+        if (error instanceof StatusError && !refused && !stop.aborted) onRefused(error);
+        refused ||= error instanceof StatusError;
+        await pause(RETRY_MS, stop);
+      }
+    }
+    connection.restored(this);
     await Promise.all(SOURCES.map((path) => this.#follow(path, stop)));
   }
 

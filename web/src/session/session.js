@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { Discovery } from "../discovery/discovery.js";
 import { dropDrafts } from "../edit/draft.js";
+import { reportError } from "../frame/notices.js";
 import { present } from "../time/clock.js";
 import { Connection } from "../transport/connection.js";
 import { FetchTransport } from "../transport/fetch_transport.js";
@@ -74,7 +75,7 @@ class Session {
     this.stop = new AbortController();
     this.#useFeatures(new Set(login.server?.features ?? []));
     this.state.value = "in";
-    this.discovery.run(this.stop.signal).catch(() => {});
+    this.discovery.run(this.stop.signal, this.connection, reportError).catch(() => {});
   }
 
   /** The server no longer accepts the session. */
