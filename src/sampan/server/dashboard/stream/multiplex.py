@@ -155,6 +155,6 @@ class Multiplex:
                 _log.info("stream closed: the page does not read", extra={"bytes": self._waiting_bytes})
                 self._task.cancel()
             async with self._writing:
-                await self._websocket.send(frame.decode())
+                await self._websocket.send_text(frame)
         finally:
             self._waiting_bytes -= len(frame)
