@@ -93,6 +93,7 @@ class DashboardProxy:
             page.scheme,
             accepts_tokens=False,
             version=f"{__version__} · Kubernetes {found.version}",
+            features=("stream", "namespaces"),  # nothing is passed to Pods and Services, so there are no links to ports
             context=connection.name,
         )
         self._logins = Logins(self.sessions, self.links, verifier, LoginRecords(None), page=described)

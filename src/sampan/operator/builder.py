@@ -221,7 +221,7 @@ class Builder:
         self._declare_writes()
         pausable = self._options.pausable and self._manager.options.pausable
         if self._for is not None and pausable:
-            controller.pause = pause_of(self._informer(self._for).indexer)
+            controller.pause = pause_of(self._informer(self._for).indexer.get)
         for watch in self._all_watches():
             predicates = (*self._predicates, *watch.predicates)
             source = KindSource(

@@ -11,7 +11,7 @@ Source: cluster-api api/core/v1beta2/common_types.go `cluster.x-k8s.io/paused` (
 """
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sampan.informer.ref import Ref
 from sampan.operator.queue import Cause, CauseOrigin
@@ -26,25 +26,17 @@ REQUESTED: Final = "operator.sampan.dev/reconcile-requested-at"
 _BEGINNING: Final = b'"operator.sampan.dev/reconcile-'
 
 
-class Objects(Protocol):
-    """Part of an index of objects."""
-
-    def get(self, key: str) -> Ref[Any] | None:
-        """Return an object."""
-        ...
-
-
 def is_paused(ref: Ref[Any]) -> bool:
     """Return True if an object must not be reconciled."""
     # Most objects have no such annotation. A search in the bytes is much faster than decoding.
     return _BEGINNING in ref.raw and ref.annotations.get(PAUSED, "") not in ("", "false")
 
 
-def pause_of(objects: Objects) -> Callable[[Request], bool]:
-    """Return a function that returns True for a request whose object is paused. One that no longer exists is not."""
+def pause_of(find: Callable[[str], Ref[Any] | None]) -> Callable[[Request], bool]:
+    """Return a function that returns True for a request whose object is paused. `find` returns an object by its key."""
 
     def paused(request: Request) -> bool:
-        ref = objects.get(request.key)
+        ref = find(request.key)
         return ref is not None and is_paused(ref)
 
     return paused
@@ -57,11 +49,13 @@ def cause_of(old: Ref[Any], new: Ref[Any], origin: CauseOrigin) -> Cause | None:
     """
     if old.raw is new.raw or (_BEGINNING not in old.raw and _BEGINNING not in new.raw):
         return None
-    before, now = is_paused(old), is_paused(new)
+    pauses, paused = is_paused(new), is_paused(old)
     requested = new.annotations.get(REQUESTED, "")
-    if before != now:
-        event = "pause" if now else "resume"
-    elif not now and requested and requested != old.annotations.get(REQUESTED):
+    if pauses and not paused:
+        event = "pause"
+    elif paused and not pauses:
+        event = "resume"
+    elif not pauses and requested and requested != old.annotations.get(REQUESTED):
         event = "request"
     else:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sampan.core.clock import unix_time
-from sampan.server.dashboard.ports.links import LINKS_OF_SESSION_MAX, VALID_S, Port, PortLinks
+from sampan.server.dashboard.ports.links import LINKS_OF_SESSION_MAX, VALID_S, LinkedPort, PortLinks
 from sampan.server.dashboard.sessions import Credentials, Session
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.request import UserInfo
@@ -276,7 +276,7 @@ async def test_a_link_ends_with_its_session(admin: Browser, web: Upstream) -> No
 
 def made(links: PortLinks, session: Session, address: str = "10.0.0.1") -> str:
     """Return the secret of a new link."""
-    return links.create(session, Port("default", "pods", "p", 80), address)[0].split("/")[3]
+    return links.create(session, LinkedPort("default", "pods", "p", 80), address)[0].split("/")[3]
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ class Credentials:
         return "link" if self.certificate is None else "certificate"
 
 
-class Held:
+class Ending:
     """Something that ends once, and everything that holds it ends with it."""
 
     __slots__ = ("ended", "holds")
@@ -83,7 +83,7 @@ class Held:
             end()
 
 
-class Session(Held):
+class Session(Ending):
     """One browser that is logged in."""
 
     __slots__ = (

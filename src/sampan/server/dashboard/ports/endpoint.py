@@ -25,7 +25,7 @@ from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE
 from sampan.server.dashboard.login import time_text
 from sampan.server.dashboard.login_records import LoginRecords
 from sampan.server.dashboard.origin import is_from_page
-from sampan.server.dashboard.ports.links import Port, PortLinks
+from sampan.server.dashboard.ports.links import LinkedPort, PortLinks
 from sampan.server.dashboard.sessions import Session
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
@@ -74,7 +74,7 @@ class PortEndpoint:
         body = orjson.dumps({"path": path, "expires": time_text(min(link.expires, session.expires))})
         return Response(201, body, headers=[*COMMON, FILE_POLICY, NO_STORE])
 
-    async def _authorize(self, user: UserInfo, port: Port) -> None:
+    async def _authorize(self, user: UserInfo, port: LinkedPort) -> None:
         """Raise `StatusError` 403 if the user may not send GET to the port."""
         info = parse_target("GET", f"{port.path}/".encode()).info
         verdict = await self._authorizer.authorize(user, info)
@@ -82,7 +82,7 @@ class PortEndpoint:
             raise forbidden_error(user, info, verdict.reason)
 
 
-def _port_of(body: bytes) -> Port:
+def _port_of(body: bytes) -> LinkedPort:
     """Return the port that a body describes. **Raises** `StatusError` 400."""
     try:
         found: Any = orjson.loads(body)
@@ -98,7 +98,7 @@ def _port_of(body: bytes) -> Port:
             **more,
         } if not more and not isinstance(number, bool):
             if _NAME.fullmatch(namespace) and _NAME.fullmatch(name) and 0 < number < 65536:
-                return Port(namespace, resource, name, number, scheme)
+                return LinkedPort(namespace, resource, name, number, scheme)
     raise bad_request(
         'the body must be {"namespace": …, "resource": "pods" or "services", "name": …, "port": NUMBER, '
         '"scheme": "http" or "https"}'

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from sampan.core.clock import unix_time
 from sampan.server.dashboard.login_limit import network_of
-from sampan.server.dashboard.sessions import SWEEP_INTERVAL_S, Held, Session
+from sampan.server.dashboard.sessions import SWEEP_INTERVAL_S, Ending, Session
 from sampan.server.secret_paths import PORT_LINKS
 
 VALID_S: Final = 14_400.0
@@ -24,7 +24,7 @@ LINKS_OF_SESSION_MAX: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class LinkedPort:
     """Port of a Pod or a Service."""
 
     namespace: str
@@ -39,12 +39,12 @@ class Port:
         return f"/api/v1/namespaces/{self.namespace}/{self.resource}/{self.scheme}:{self.name}:{self.number}/proxy"
 
 
-class PortLink(Held):
+class PortLink(Ending):
     """Link to one port, for one session and one network address."""
 
     __slots__ = ("expires", "network", "port", "release", "session")
 
-    def __init__(self, session: Session, port: Port, address: str) -> None:
+    def __init__(self, session: Session, port: LinkedPort, address: str) -> None:
         super().__init__()
         self.session = session
         self.port = port
@@ -67,7 +67,7 @@ class PortLinks:
     def __len__(self) -> int:
         return len(self._by_digest)
 
-    def create(self, session: Session, port: Port, address: str) -> tuple[str, PortLink]:
+    def create(self, session: Session, port: LinkedPort, address: str) -> tuple[str, PortLink]:
         """Return the path of a new link, which ends with a slash, and the link. `address` is that of the client."""
         self.sweep()
         own = [each for each in self._by_digest.values() if each.session is session]
