@@ -54,7 +54,7 @@ async def test_a_watch_resumes_from_history(store: Store, after: int) -> None:
 
 
 async def test_a_watch_goes_from_history_to_live_without_gap_or_duplicate(store: Store) -> None:
-    # Revisions may have gaps: an old etcd is asked for progress with a write.
+    # Revisions may have gaps: a write makes an old etcd report its progress.
     earlier = await asyncio.gather(*(store.create(f"{PODS}h{n}", b"x") for n in range(2000)))
 
     async def write() -> list[int]:
