@@ -3,6 +3,7 @@
 Pictures of all of them are in `build/dashboard-screenshots`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -14,10 +15,12 @@ from scripts.web.places import ROOT
 from tests.dashboard.browser import Browser
 from tests.dashboard.samples import HOSTILE, LONG, config_map, crd, deployment
 from tests.dashboard.server import DashboardServer, picture_folder
+from tests.dashboard.simulated_logs import SimulatedLogs, pod
 
 LOOPS = "chain,gc"
 NODES = 2
 BOATS: Final = "/apis/harbour.example.com/v1/namespaces/default/boats"
+TALKER: Final = "object/core/v1/pods/default/talker"
 WIDTHS: Final = {360: 640, 820: 1180, 1440: 900}
 THEMES: Final[Sequence[Literal["light", "dark"]]] = ("light", "dark")
 RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -60,6 +63,11 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "sessions": ("server/sessions", "row:system:admin"),
     "controllers": ("server/controllers?idle=1", "row:deployment-controller"),
     "controllers-one": ("server/controllers?controller=deployment-controller", "row:default/web"),
+    "object-relations": ("object/apps/v1/deployments/default/web?tab=relations", "treeitem:"),
+    "object-relations-graph": (f"{TALKER}?tab=relations&view=graph", "button:Pod talker, this object"),
+    "object-relations-table": (f"{TALKER}?tab=relations&view=table", "cell:"),
+    "object-logs": (f"{TALKER}?tab=logs", "text:a line of the log"),
+    "object-terminal": (f"{TALKER}?tab=terminal", "button:Open a terminal"),
     "object-reconciles": ("object/apps/v1/deployments/default/web?tab=reconciles", "text:Triggers"),
     "missing": ("nowhere", "heading:Nothing is at this address"),
 }
@@ -78,6 +86,7 @@ def objects(server: DashboardServer) -> None:
     for name in ("gone", f"gone-{LONG}"[:200]):
         server.create("/api/v1/namespaces/default/configmaps", config_map(name))
         server.delete(f"/api/v1/namespaces/default/configmaps/{name}")
+    server.create("/api/v1/namespaces/default/pods", pod("talker", "main", "other"))
     create_boats(server)
 
 
@@ -107,6 +116,12 @@ SESSIONS: Final = [
 def sessions(server: DashboardServer) -> None:
     """List sessions with usual, long and hostile texts."""
     server.shell.replaced["/dashboard/sessions"] = {"items": SESSIONS}
+
+
+@pytest.fixture(autouse=True)
+def logs(server: DashboardServer) -> None:
+    """Serve the log of a Pod with usual, long and hostile lines."""
+    SimulatedLogs(server).write("talker", "a line of the log", HOSTILE, "x" * 400, '{"level":"warn","msg":"slow"}')
 
 
 def create_boats(server: DashboardServer) -> None:
@@ -214,10 +229,38 @@ UNREACHABLE: Final = """[...document.querySelectorAll("main button, main a[href]
 }).map((element) => element.outerHTML.slice(0, 200))"""
 
 
+SOURCES: Final = ROOT / "web" / "src"
+
+
+def declared(path: str, begin: str, pattern: str = r'"([^"]+)"') -> set[str]:
+    """Return the names in a list or an object of a source of the page."""
+    found = (SOURCES / path).read_text().partition(begin)[2]
+    return set(re.findall(pattern, found[: re.search(r"^\]|\];|\};", found, re.MULTILINE).start()]))  # type: ignore[union-attr]  # a list ends
+
+
+def parameters(name: str) -> set[str]:
+    """Return the values of a query parameter in the addresses of the list of pages."""
+    return {value for address, _ in ROUTES.values() for value in re.findall(rf"[?&]{name}=([\w-]+)", address)}
+
+
 def test_the_list_of_pages_has_every_route() -> None:
-    routes = (ROOT / "web" / "src" / "routes" / "routes.js").read_text()
-    declared = routes.partition("ROUTE_NAMES = [")[2].partition("]")[0].replace('"', "").split(", ")
-    assert {name.partition("-")[0] for name in [*ROUTES, "login"]} == set(declared)
+    assert {name.partition("-")[0] for name in [*ROUTES, "login"]} == declared("routes/routes.js", "ROUTE_NAMES = [")
+
+
+def test_the_list_of_pages_has_every_page_of_the_server() -> None:
+    visited = {address.partition("?")[0] for address, _ in ROUTES.values()}
+    assert {f"server/{page}" for page in declared("routes/routes.js", "SERVER_PAGES = [")} <= visited
+
+
+def test_the_list_of_pages_has_every_tab_of_an_object() -> None:
+    tabs = declared("details/tabs.js", "const TABS = [", r'\{ name: "([^"]+)"')
+    assert parameters("tab") | {"overview"} == tabs
+
+
+def test_the_list_of_pages_has_every_view_of_relations() -> None:
+    views = declared("relations/relations_view.js", "const VIEWS = {", r"(\w+): \w+View")
+    assert {"tree"} | (parameters("view") & views) == views
+    assert {"tree", "graph"} <= views
 
 
 OVERLAYS: Final[Mapping[str, tuple[str, str, str]]] = {
