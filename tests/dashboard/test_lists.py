@@ -203,3 +203,22 @@ def test_an_error_keeps_all_its_causes(server: DashboardServer, chromium: Browse
         for i in range(3):
             expect(alert).to_contain_text(f"spec.part{i} fault {i}")
         assert len(alert.inner_text()) < 5000
+
+
+def test_on_a_phone_a_title_has_one_line_and_no_cell_is_cut(server: DashboardServer, chromium: Browser) -> None:
+    statuses = [{"name": "main", "restartCount": 12, "ready": False, "image": "a", "imageID": ""}]
+    waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": "settings"}}
+    pod = {"metadata": {"name": "waiting"}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
+    server.create("/api/v1/namespaces/default/pods", pod)
+    path = "/api/v1/namespaces/default/pods/waiting/status"
+    server.patch(path, {"status": {"phase": "Running", "containerStatuses": [{**statuses[0], "state": waiting}]}})
+    with chromium.page("list/core/v1/pods?ns=default", width=360) as page:
+        row = page.get_by_role("row", name="waiting")
+        expect(row).to_contain_text("CreateContainerConfigError")
+        title = page.get_by_role("heading", name="Pods", level=1).bounding_box()
+        assert title is not None
+        assert title["height"] < 40
+        bottom = row.evaluate("(row) => row.getBoundingClientRect().bottom")
+        edges = "(row) => [...row.children].map((e) => e.getBoundingClientRect()).map((r) => [r.top, r.bottom])"
+        cut = [each for each in row.evaluate(edges) if each[0] < bottom < each[1]]
+        assert cut == []

@@ -182,6 +182,15 @@ def test_lines_and_nodes_of_the_graph_have_names_and_reasons(chromium: Browser) 
         expect(page.get_by_role("button", name="Node node-1")).to_have_count(1)
 
 
+def test_texts_of_the_graph_fit_into_their_nodes(chromium: Browser) -> None:
+    with chromium.page(f"{QUAY}&view=graph&all=1") as page:
+        expect(page.locator(".gname").first).to_be_visible(timeout=60_000)
+        widest = """Math.max(...[...document.querySelectorAll(".gname, .gkind")]
+            .map((each) => each.getBBox().x + each.getBBox().width
+              - Number(each.closest(".gnode").querySelector(".box").getAttribute("width"))))"""
+        assert page.evaluate(widest) <= 0
+
+
 def test_a_path_is_chosen_with_the_keyboard_and_read_out(chromium: Browser) -> None:
     with chromium.page(SERVICE) as page:
         service = page.locator('[data-node="Service/port/quay"]')

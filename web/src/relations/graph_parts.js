@@ -3,11 +3,13 @@ import { html } from "../frame/html.js";
 import { iconPath } from "../frame/icons.js";
 import { language, t } from "../texts/catalogue.js";
 import { visible } from "../transport/errors.js";
+import { fitted } from "./fitted.js";
 import { stateText, titleOf } from "./node_label.js";
 import { HEIGHT, WIDTH } from "./sizes.js";
 
-const NAME_MAX = 26;
-const KIND_MAX = 22;
+const TEXT_WIDTH = WIDTH - 38 - 10;
+const KIND_FONT = "400 11px";
+const NAME_FONT = "560 13px";
 /** More lines than this are one shape: each has its reason in the table. */
 const LINES_MAX = 400;
 
@@ -43,8 +45,8 @@ function NodeBox({ drawn, at, legible, faint, root, chosen, end, current, onFocu
     <rect class="box" width=${WIDTH} height=${HEIGHT} rx="6" />
     ${legible && html`<rect class="edge-mark" width="4" height=${HEIGHT} rx="2" />
       <path class=${`gicon ${node.level}`} transform="translate(14 15)" d=${iconPath(node.state === "missing" ? "broken" : node.level)} />
-      <text class="gkind" x="38" y="19" translate=${false}>${shortened(node.kindName, KIND_MAX)}${!group && node.text && node.state === "present" ? ` · ${shortened(visible(node.text), KIND_MAX)}` : ""}</text>
-      <text class="gname" x="38" y="36" translate=${false}>${group ? `${count} × ${shortened(groupState(node) || node.kindName, NAME_MAX)}` : shortened(visible(node.name), NAME_MAX)}</text>`}
+      <text class="gkind" x="38" y="19" translate=${false}>${fitted(`${node.kindName}${!group && node.text && node.state === "present" ? ` · ${visible(node.text)}` : ""}`, TEXT_WIDTH, KIND_FONT)}</text>
+      <text class="gname" x="38" y="36" translate=${false}>${fitted(group ? `${count} × ${groupState(node) || node.kindName}` : visible(node.name), TEXT_WIDTH, NAME_FONT)}</text>`}
   </g>`;
 }
 
@@ -121,9 +123,4 @@ function curve(from, to) {
   const [x, y, x2, y2] = [from[0] + WIDTH, from[1] + HEIGHT / 2, to[0], to[1] + HEIGHT / 2];
   const bend = x2 > x ? Math.max(30, (x2 - x) / 2) : 90;
   return `M${x} ${y}C${x + bend} ${y} ${x2 - bend} ${y2} ${x2 - 2} ${y2}`;
-}
-
-/** Return a text without its middle: the ends of names tell objects apart. @param {string} text @param {number} most */
-function shortened(text, most) {
-  return text.length <= most ? text : `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(-Math.floor(most / 2))}`;
 }
