@@ -143,8 +143,10 @@ def test_a_terminal_runs_commands(shown: tuple[LocalDashboard, Page]) -> None:
         ("object/core/v1/configmaps/default/kube-root-ca.crt?tab=history", "This server does not offer the history"),
         ("object/core/v1/pods/default/shop?tab=incident", "This server does not offer the history"),
         ("deleted/core/v1/configmaps", "This server does not offer the history"),
+        ("server/controllers", "It has no /debug/controllers."),
+        ("object/core/v1/pods/default/shop?tab=reconciles", "It has no /debug/controllers."),
     ],
-    ids=["history", "what changed", "deleted"],
+    ids=["history", "what changed", "deleted", "controllers", "reconciles"],
 )
 def test_what_only_sampan_has_is_explained(stock: tuple[LocalDashboard, Page], path: str, text: str) -> None:
     expect(show(stock, path).get_by_text(text)).to_be_visible()

@@ -64,6 +64,12 @@ async def test_names_of_this_machine_are_served(page: Browsing, host: str) -> No
     assert (await page.get("/dashboard/", host=host.format(page.port))).status_code == 200
 
 
+async def test_the_page_offers_nothing_that_needs_a_server_of_sampan(page: Browsing) -> None:
+    described = (await (await page.log_in()).get(SESSION)).json()["server"]
+    assert described["features"] == ["stream", "namespaces"]
+    assert described["context"] == "shop"
+
+
 async def test_a_link_logs_in_once(page: Browsing) -> None:
     await page.log_in()
     assert (await page.send("POST", SESSION, {"link": page.codes[0]})).status_code == 401

@@ -50,6 +50,8 @@ _log = logging.getLogger("sampan.dashboard")
 PATH: Final = "/dashboard/"
 STATIC: Final = "/dashboard/static/"
 SESSION: Final = "/dashboard/session"
+FEATURES: Final = ("stream", "namespaces")
+"""Abilities of this process that the page may use. It opens no ports of Pods: nothing is passed to them."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names at which browsers of this machine reach it."""
 
@@ -93,7 +95,7 @@ class DashboardProxy:
             page.scheme,
             accepts_tokens=False,
             version=f"{__version__} · Kubernetes {found.version}",
-            features=("stream", "namespaces"),  # nothing is passed to Pods and Services, so there are no links to ports
+            features=FEATURES,
             context=connection.name,
         )
         self._logins = Logins(self.sessions, self.links, verifier, LoginRecords(None), page=described)

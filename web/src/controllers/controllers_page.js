@@ -12,7 +12,7 @@ import { ControllerView } from "./controller_view.js";
 import { ControllersTable } from "./controllers_table.js";
 import { isUsed, ordered } from "./figures.js";
 import { PATH } from "./reporters.js";
-import { useReports } from "./reports.js";
+import { isAbsent, useReports } from "./reports.js";
 
 export function ControllersPage() {
   const [reporter, controller] = [query.value.get("of") ?? "", query.value.get("controller") ?? ""];
@@ -72,7 +72,7 @@ export function Reason({ reported: { reporter, report, error } }) {
     return html`<p class="quiet-line"><${Icon} name=${reporter.hidden === "path" || reporter.hidden === "proxy" ? "lock" : "neutral"} />${t(`controllers.hidden_${reporter.hidden}`, values)}</p>`;
   }
   if (error) {
-    return html`<p class="quiet-line reporter-error" role="status"><${Icon} name="warn" /><span>${t("controllers.unreachable")} <span translate=${false}>${safeMessage(error.message)}</span></span></p>`;
+    return html`<p class="quiet-line reporter-error" role="status"><${Icon} name="warn" /><span>${isAbsent(error) ? t("server.absent_hint", { path: PATH }) : html`${t("controllers.unreachable")} <span translate=${false}>${safeMessage(error.message)}</span>`}</span></p>`;
   }
   if (report && !report.leads) return html`<p class="quiet-line"><${Icon} name="neutral" />${t(reporter.lease ? "controllers.standby" : "controllers.elsewhere")}</p>`;
   if (report && !report.controllers?.length && !report.objects) return html`<p class="quiet-line">${t("controllers.none")}</p>`;

@@ -76,3 +76,11 @@ async function readOne(reporter, before, query, stop) {
     return { reporter, report: before?.report ?? null, etag: "", error };
   }
 }
+
+/**
+ * Return true if the server has no reports of controllers: it is not Sampan.
+ * @param {any} error
+ */
+export function isAbsent(error) {
+  return error?.code === 404;
+}
