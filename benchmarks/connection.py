@@ -110,6 +110,8 @@ class Connection:
                 body = int(self.head[length + 15 : self.head.find(b"\r", length)])
                 self._left = body - (len(self.head) - at - 4)
                 return self._left <= 0
+            if self.head[9:12] == b"304":
+                return True
         # Chunked: complete when the last chunk has come. Nothing follows it, as no request is sent ahead.
         self._end = (self._end + bytes(buffer[max(0, count - 5) : count]))[-5:]
         return self._end == _LAST_CHUNK
