@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from sampan.server.dashboard.origin import may_have_session
 from sampan.server.dashboard.stream.multiplex import MESSAGE_BYTES_MAX, Multiplex
 from sampan.server.request import Handler, Request, Response, UserInfo
 from sampan.server.websocket import accept
@@ -82,7 +83,7 @@ class Shell:
                 return accept(request, multiplex, message_bytes_max=MESSAGE_BYTES_MAX)
             if path.startswith(PREFIX) or path == PREFIX.rstrip("/"):
                 return await self._page(request)
-            if request.headers.get("x-sampan-page") != "1":
+            if request.headers.get("x-sampan-page") != "1" or not may_have_session(request):
                 return await inner(request)
             if self.user is None:
                 return _json(_status(401, "Unauthorized"), 401)

@@ -94,10 +94,22 @@ async def test_a_websocket_has_a_session_only_with_the_exact_origin(
         "/api/v1/namespaces/default/services/s:80/proxy/a",
         "/api/v1/nodes/n/proxy/pods",
         "/api/v1/proxy/namespaces/default/pods/p",
+        "/api/v1/namespaces/default/pods/p/proxy/debug/controllers/",
+        "/api/v1/namespaces/default/pods/p/proxy/a/proxy/debug/controllers",
+        "/api/v1/namespaces/default/pods/p%2Fproxy%2Fa/proxy/debug/controllers",
+        "/api/v1/namespaces/default/services/s:80/proxy/debug/controllers",
+        "/api/v1/nodes/n/proxy/debug/controllers",
     ],
 )
 async def test_a_proxied_path_has_no_session(admin: Browser, path: str) -> None:
     assert (await admin.get(path)).code == 403
+
+
+async def test_the_report_of_an_operator_is_read_with_the_session(admin: Browser) -> None:
+    path = "/api/v1/namespaces/default/pods/https:p:8443/proxy/debug/controllers"
+    assert (await admin.get(path)).code == 404  # there is no Pod
+    assert (await admin.fetch("POST", path)).code == 403
+    assert (await admin.fetch("GET", path, **SOCKET)).code == 403
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from sampan.server.dashboard.origin import (
     is_forged,
     is_from_page,
     is_own_socket,
+    may_have_session,
 )
 from sampan.server.dashboard.ports.endpoint import PATH as PORTS
 from sampan.server.dashboard.ports.endpoint import PortEndpoint
@@ -166,7 +167,7 @@ class Dashboard:
         if own or is_page:
             self._hosts.check(request)
         value = cookie_value(request, cookie_name(request)) if is_page else ""
-        if value and not _is_proxied(request):
+        if value and may_have_session(request):
             # The page opens its socket again by itself.
             background = is_socket or BACKGROUND_HEADER in request.headers
             request.session = self.sessions.use(value, background=background)
@@ -204,8 +205,3 @@ def _is_public(path: str) -> bool:
     if not path.startswith(PATH):
         return path == PATH[:-1]
     return path != SESSIONS and not path.startswith(f"{SESSIONS}/")
-
-
-def _is_proxied(request: Request) -> bool:
-    """Return True for a request to a Pod, a Service or a node: it gets no session."""
-    return "proxy" in (request.info.verb, request.info.subresource)

@@ -4,6 +4,7 @@ Browsers send cookies with requests that other pages cause. So a cookie is valid
 send: a header of the page's scripts and the browser's own metadata, or for a WebSocket the exact origin.
 """
 
+import re
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -19,6 +20,7 @@ PLAIN_COOKIE: Final = "sampan"
 PAGE_HEADER: Final = "x-sampan-page"
 BACKGROUND_HEADER: Final = "x-sampan-background"
 """Header of requests that the page sends while it is unused."""
+_REPORT: Final = re.compile(r"/api/v1/namespaces/[^/]+/pods/[^/]+/proxy/debug/controllers")
 _HINT: Final = "see the option --dashboard-hosts"
 
 
@@ -26,6 +28,17 @@ def is_from_page(request: Request) -> bool:
     """Return True for a request of a script of a page of this origin."""
     headers = request.headers
     return headers.get(PAGE_HEADER) == "1" and headers.get("sec-fetch-site") == "same-origin"
+
+
+def may_have_session(request: Request) -> bool:
+    """Return True unless a request goes to a Pod, a Service or a node.
+
+    Only the report of an operator's controllers has a session there: a script of the page reads it, as data.
+    """
+    if "proxy" not in (request.info.verb, request.info.subresource):
+        return True
+    is_report = request.wire.method == "GET" and _REPORT.fullmatch(request.wire.path) is not None
+    return is_report and not wants_websocket(request)
 
 
 def is_own_socket(request: Request, scheme: str = HTTPS) -> bool:
