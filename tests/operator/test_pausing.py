@@ -109,6 +109,7 @@ async def test_a_request_leads_to_one_reconcile_with_its_cause() -> None:
         await here.until(lambda: here.report("a")["total"] == 2)
         [cause] = here.report("a")["reconciles"][0]["causes"]
         assert (cause["event"], cause["object"]) == ("request", "default/a")
+        assert cause["predicates"] == []  # it needs to pass none
         assert here.reconciled == ["a", "a"]
 
 

@@ -45,7 +45,8 @@ def pause_of(find: Callable[[str], Ref[Any] | None]) -> Callable[[Request], bool
 def cause_of(old: Ref[Any], new: Ref[Any], origin: CauseOrigin) -> Cause | None:
     """Return the cause for which a user has queued an object by a change of the annotations; None if there is none.
 
-    An object that is paused now is queued, too: its controller then reports it as paused.
+    An object that is paused now is queued, too: its controller then reports it as paused. The cause has no predicates,
+    because the change does not need to pass them.
     """
     if old.raw is new.raw or (_BEGINNING not in old.raw and _BEGINNING not in new.raw):
         return None
@@ -59,4 +60,4 @@ def cause_of(old: Ref[Any], new: Ref[Any], origin: CauseOrigin) -> Cause | None:
         event = "request"
     else:
         return None
-    return Cause(event, origin, new.key, new.resource_version)
+    return Cause(event, origin._replace(predicates=()), new.key, new.resource_version)
