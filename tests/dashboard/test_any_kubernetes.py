@@ -1,5 +1,6 @@
 """The page of `sampan dashboard`: a cluster over TLS with a client certificate, one like kube-apiserver, few rights."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,17 @@ def front(cluster: Running, data: Path) -> Iterator[StockFront]:
     """Start a server like kube-apiserver."""
     with stock_front(load_config(data / "kubeconfig")) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def announced(cluster: Running) -> None:
+    """Create the Lease of an operator with a report, and an object that no control loop reconciles."""
+    cluster.http.post(CONFIG_MAPS, json=config_map("unowned")).raise_for_status()
+    place = {"host": "boxes-0", "namespace": "default", "pod": "boxes-0", "port": 8443, "scheme": "https", "key": "k"}
+    name = "operator.sampan.dev/controllers"
+    metadata = {"name": "boxes", "labels": {name: "true"}, "annotations": {name: json.dumps(place)}}
+    lease = {"metadata": metadata, "spec": {"holderIdentity": "boxes-0_1"}}
+    cluster.http.post("/apis/coordination.k8s.io/v1/namespaces/default/leases", json=lease).raise_for_status()
 
 
 @contextmanager
@@ -150,6 +162,19 @@ def test_a_terminal_runs_commands(shown: tuple[LocalDashboard, Page]) -> None:
 )
 def test_what_only_sampan_has_is_explained(stock: tuple[LocalDashboard, Page], path: str, text: str) -> None:
     expect(show(stock, path).get_by_text(text)).to_be_visible()
+
+
+def test_the_page_explains_that_it_reads_no_reports_of_operators(
+    shown: tuple[LocalDashboard, Page], announced: None
+) -> None:
+    requests: list[str] = []
+    page = show(shown, "server/controllers")
+    page.on("request", lambda request: requests.append(request.url))
+    expect(page.get_by_role("heading", name="boxes")).to_be_visible()
+    expect(page.get_by_text("passes nothing to Pods. Use kubectl port-forward to Pod boxes-0")).to_be_visible()
+    show(shown, "object/core/v1/configmaps/default/unowned?tab=reconciles")
+    expect(page.get_by_role("tabpanel").get_by_text("passes nothing to Pods")).to_be_visible()
+    assert [each for each in requests if "/proxy/" in each] == []
 
 
 def test_a_cluster_that_is_away_is_reported_and_comes_back(

@@ -7,10 +7,10 @@ import { t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
 import { safeMessage, visible } from "../transport/errors.js";
 import { Triggers } from "./causes.js";
-import { Reason } from "./controllers_page.js";
 import { perMinute, resultLevel, shortDuration } from "./figures.js";
 import { NextTry } from "./next_try.js";
 import { ObjectLink } from "./object_link.js";
+import { Reason } from "./reason.js";
 import { useReports } from "./reports.js";
 
 /** @param {{ reporter: string, name: string }} props */

@@ -7,12 +7,13 @@ import { Loading } from "../frame/states.js";
 import { query, setQuery } from "../routes/location.js";
 import { ServerLinks } from "../server/server_links.js";
 import { t } from "../texts/catalogue.js";
-import { safeMessage, visible } from "../transport/errors.js";
+import { visible } from "../transport/errors.js";
 import { ControllerView } from "./controller_view.js";
 import { ControllersTable } from "./controllers_table.js";
 import { isUsed, ordered } from "./figures.js";
+import { Reason } from "./reason.js";
 import { PATH } from "./reporters.js";
-import { isAbsent, useReports } from "./reports.js";
+import { useReports } from "./reports.js";
 
 export function ControllersPage() {
   const [reporter, controller] = [query.value.get("of") ?? "", query.value.get("controller") ?? ""];
@@ -61,21 +62,3 @@ function ReporterSection({ reported, idle, wanted }) {
     ${shown.length > 0 && html`<${ControllersTable} reporter=${reporter} controllers=${shown} stale=${error !== null} />`}
   </section>`;
 }
-
-/**
- * Reason why there is no report, or an old one.
- * @param {{ reported: import("./reports.js").Reported }} props
- */
-export function Reason({ reported: { reporter, report, error } }) {
-  if (reporter.hidden) {
-    const values = { host: visible(reporter.lease?.host ?? ""), namespace: visible(reporter.lease?.namespace ?? "") };
-    return html`<p class="quiet-line"><${Icon} name=${reporter.hidden === "path" || reporter.hidden === "proxy" ? "lock" : "neutral"} />${t(`controllers.hidden_${reporter.hidden}`, values)}</p>`;
-  }
-  if (error) {
-    return html`<p class="quiet-line reporter-error" role="status"><${Icon} name="warn" /><span>${isAbsent(error) ? t("server.absent_hint", { path: PATH }) : html`${t("controllers.unreachable")} <span translate=${false}>${safeMessage(error.message)}</span>`}</span></p>`;
-  }
-  if (report && !report.leads) return html`<p class="quiet-line"><${Icon} name="neutral" />${t(reporter.lease ? "controllers.standby" : "controllers.elsewhere")}</p>`;
-  if (report && !report.controllers?.length && !report.objects) return html`<p class="quiet-line">${t("controllers.none")}</p>`;
-  return null;
-}
-

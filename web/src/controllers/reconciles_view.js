@@ -12,6 +12,7 @@ import { resultLevel, shortDuration } from "./figures.js";
 import { PauseLine } from "./pause_line.js";
 import { NextTry } from "./next_try.js";
 import { ObjectLink, kindText } from "./object_link.js";
+import { Unread } from "./reason.js";
 import { hasRecords, pausableIn, reconcilesQuery } from "./reconciles.js";
 import { PATH } from "./reporters.js";
 import { isAbsent, useReports } from "./reports.js";
@@ -22,8 +23,8 @@ export function ReconcilesView({ kind, object }) {
   const reports = useReports(asked);
   if (!reports.value) return html`<${Loading} />`;
   const found = reports.value.all.filter(({ report }) => hasRecords(report));
-  if (found.length === 0 && isAbsent(reports.value.all[0]?.error)) return html`<${Empty} icon="box" title=${t("server.absent")} hint=${t("server.absent_hint", { path: PATH })} />`;
-  if (found.length === 0) return html`<${Empty} icon="progress" title=${t("reconciles.none")} hint=${t("reconciles.none_hint")} />`;
+  if (found.length === 0 && isAbsent(reports.value.all[0]?.error)) return html`<${Empty} icon="box" title=${t("server.absent")} hint=${t("server.absent_hint", { path: PATH })}><${Unread} all=${reports.value.all} /><//>`;
+  if (found.length === 0) return html`<${Empty} icon="progress" title=${t("reconciles.none")} hint=${t("reconciles.none_hint")}><${Unread} all=${reports.value.all} /><//>`;
   const written = found.flatMap(({ report }) => report.written ?? []).filter((each) => `${each.resource} ${each.object}` !== `${asked.resource} ${asked.object}`);
   const wanted = writerOf(written.map((each) => each.reconcile));
   const pausable = found.flatMap(({ report }) => pausableIn(report));

@@ -19,7 +19,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
  * @property {string} title
  * @property {string} path empty if no proxy reaches the process
  * @property {Record<string, string>} headers
- * @property {"" | "outside" | "no_leader" | "proxy" | "path"} hidden reason why the page cannot read its report
+ * @property {"" | "outside" | "no_leader" | "proxy" | "path" | "command"} hidden reason why the page cannot read its report
  * @property {{ namespace: string, name: string, holder: string, pod: string, host: string } | null} lease
  */
 
@@ -57,7 +57,9 @@ async function find() {
 async function checkRight(reporter) {
   if (reporter.hidden || !reporter.lease) return;
   const { namespace, pod } = reporter.lease;
-  if (!(await isAllowed(PODS, namespace, pod, "get", "proxy"))) reporter.hidden = "proxy";
+  // Only `sampan dashboard` has a context. It passes nothing to Pods.
+  if (session.login.peek()?.server?.context) reporter.hidden = "command";
+  else if (!(await isAllowed(PODS, namespace, pod, "get", "proxy"))) reporter.hidden = "proxy";
 }
 
 /**
