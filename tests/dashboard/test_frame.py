@@ -93,6 +93,29 @@ def test_the_palette_opens_an_object_by_kind_and_part_of_its_name(chromium: Brow
         expect(page.get_by_role("heading", name="second")).to_be_visible()
 
 
+PRESS = """(keys) => {
+  for (const key of keys) {
+    const options = { key, ctrlKey: key === "k", bubbles: true, cancelable: true };
+    document.body.dispatchEvent(new KeyboardEvent("keydown", options));
+  }
+}"""
+"""Presses keys before the page can draw anything: `k` with Ctrl."""
+
+
+def test_keys_that_are_pressed_before_the_palette_is_drawn_are_its_text(chromium: Browser) -> None:
+    with chromium.page() as page:
+        expect(page.get_by_role("link", name="ConfigMaps").first).to_be_visible()
+        page.evaluate(PRESS, ["k", "c", "m", " ", "s", "e"])
+        box = page.get_by_role("combobox")
+        expect(box).to_be_focused()
+        expect(box).to_have_value("cm se")
+        page.keyboard.type("c")
+        expect(page.get_by_role("option", name="second")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+k")
+        expect(box).to_have_value("")
+
+
 def test_keys_move_open_and_go_back(chromium: Browser) -> None:
     with chromium.page("list/core/v1/configmaps?ns=default") as page:
         expect(page.get_by_role("row", name="first")).to_be_visible()
@@ -113,8 +136,11 @@ def test_a_key_can_be_changed(chromium: Browser) -> None:
     with chromium.page("list/core/v1/configmaps") as page:
         expect(page.get_by_role("grid")).to_be_visible()
         page.keyboard.press("?")
-        page.get_by_role("button", name="Change the key of: Filter the list").click()
+        change = page.get_by_role("button", name="Change the key of: Filter the list")
+        change.click()
+        expect(change).to_have_text("Press a key")
         page.keyboard.press("f")
+        expect(change).to_have_text("f")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.keyboard.press("f")

@@ -325,6 +325,7 @@ def test_the_panels_of_menus_stay_in_the_window(
     with chromium.page("object/core/v1/pods/default/alone?tab=logs", width=width) as page:
         for name in ("Options", "Download", "Actions", "Commands"):
             page.get_by_role("button", name=name, exact=True).click()
+            expect(page.locator(".popover")).to_be_visible()
             box = page.locator(".popover").bounding_box()
             assert box is not None
             assert box["x"] >= 0

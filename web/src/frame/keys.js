@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { objectActions } from "../details/object_actions.js";
 import { rowActions } from "../lists/row_actions.js";
-import { paletteOpen } from "../palette/open.js";
+import { paletteOpen, paletteText } from "../palette/open.js";
 import { helpOpen } from "./help_open.js";
 
 const STORED = "sampan-keys";
@@ -68,6 +68,10 @@ export function startKeys() {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+    if (paletteOpen.peek() && event.key.length === 1) {
+      event.preventDefault();
+      paletteText.value += event.key;
+    }
     if (paletteOpen.peek() || helpOpen.peek()) return;
     if (event.key === "Escape") {
       objectActions.peek()?.back();

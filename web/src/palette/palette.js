@@ -7,7 +7,7 @@ import { Icon } from "../frame/icons.js";
 import { loadNamespaceNames, namespaceNames } from "../lists/namespaces.js";
 import { t } from "../texts/catalogue.js";
 import { entriesFor, namesOf, scopeOf } from "./entries.js";
-import { paletteOpen } from "./open.js";
+import { paletteOpen, paletteText as text } from "./open.js";
 
 export { paletteOpen };
 
@@ -16,7 +16,6 @@ const RECENT_MAX = 5;
 let recent = [];
 
 export function Palette() {
-  const text = useSignal("");
   const chosen = useSignal(0);
   const names = useSignal(/** @type {{ kind: any, rows: any[] } | null} */ (null));
   const scopeKind = useComputed(() => scopeOf(text.value)?.kind ?? null);
@@ -30,6 +29,7 @@ export function Palette() {
   });
   useEffect(() => {
     if (namespaceNames.value?.length === 0) loadNamespaceNames().catch(() => {});
+    return () => (text.value = "");
   }, []);
   const entries = useComputed(() => (text.value === "" ? [...recent.map((each) => ({ ...each, group: /** @type {const} */ ("recent") })), ...entriesFor("", null)] : entriesFor(text.value, names.value)));
   const close = () => (paletteOpen.value = false);
@@ -50,7 +50,7 @@ export function Palette() {
   return html`<${Dialog} label=${t("palette.label")} class="palette" onClose=${close}>
     <div class="palette-input"><${Icon} name="search" />
       <input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list" autocomplete="off" spellcheck=${false}
-        aria-label=${t("palette.placeholder")} placeholder=${t("palette.placeholder")} autofocus
+        aria-label=${t("palette.placeholder")} placeholder=${t("palette.placeholder")} autofocus value=${text.value}
         aria-activedescendant=${entries.value.length ? `entry-${chosen.value}` : null}
         onInput=${(/** @type {any} */ event) => ((text.value = event.target.value), (chosen.value = 0))} onKeyDown=${keyed} />
     </div>
