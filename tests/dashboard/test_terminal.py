@@ -52,9 +52,9 @@ def process(built: None, audit: Path, tmp_path_factory: pytest.TempPathFactory) 
         yield running
 
 
-def create(process: Running, name: str) -> None:
+def create(process: Running, name: str, **spec: Any) -> None:
     """Create a Pod, and wait until it runs. The namespace gets its service account soon after the start."""
-    made = {**SHOP, "metadata": {"name": name}}
+    made = {**SHOP, "metadata": {"name": name}, "spec": {**SHOP["spec"], **spec}}
     while (reply := process.http.post(PODS, json=made)).status_code == 403:
         continue
     assert reply.status_code == 201, reply.text
