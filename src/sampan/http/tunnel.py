@@ -43,6 +43,7 @@ class Tunnel(asyncio.Protocol):
         """
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._carrier: UpgradedProtocol | None = None
+        self._write_paused = False
         self._made = made
         self._half_open = half_open
         self._read_ahead_bytes = read_ahead_bytes
@@ -112,6 +113,11 @@ class Tunnel(asyncio.Protocol):
             if self.touched is not None:
                 self.touched()
 
+    @property
+    def is_drained(self) -> bool:
+        """Return True if the connection is open and `drain` need not wait."""
+        return not self._write_paused and not self._transport.is_closing()
+
     async def drain(self) -> None:
         """Wait until the peer has read most of the written bytes.
 
@@ -180,12 +186,14 @@ class Tunnel(asyncio.Protocol):
             self._carrier.connection_lost(exc)
 
     def pause_writing(self) -> None:
+        self._write_paused = True
         if self._carrier is not None:
             self._carrier.pause_writing()
         else:
             self._can_write = asyncio.get_running_loop().create_future()
 
     def resume_writing(self) -> None:
+        self._write_paused = False
         if self._carrier is not None:
             self._carrier.resume_writing()
         else:

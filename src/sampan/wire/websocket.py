@@ -47,6 +47,11 @@ class ByteStream(Protocol):
         """Send data. Does nothing when the client has disconnected."""
         ...
 
+    @property
+    def is_drained(self) -> bool:
+        """Return True if the connection is open and `drain` need not wait."""
+        ...
+
     async def drain(self) -> None:
         """Wait until the client has read most of the written data. May raise `OSError` when it has disconnected."""
         ...
@@ -96,6 +101,14 @@ class WebSocket:
         if self._frames.state is ConnectionState.OPEN:
             self.write(data)
             await self.drain()
+
+    def write_text(self, data: bytes) -> bool:
+        """Send a text, which is UTF-8 already, unless this would wait: then return False."""
+        if not self._tunnel.is_drained:
+            return False
+        if self._frames.state is ConnectionState.OPEN:
+            self._tunnel.write(_frame(_TEXT, data))
+        return True
 
     async def send_text(self, data: bytes) -> None:
         """Send a text, which is UTF-8 already, as `send` does."""

@@ -149,6 +149,8 @@ class Multiplex:
             del self._running[number]
 
     async def _send(self, frame: bytes) -> None:
+        if not self._writing.locked() and self._websocket.write_text(frame):
+            return
         self._waiting_bytes += len(frame)
         try:
             if self._waiting_bytes > WAITING_BYTES_MAX and self._writing.locked() and self._task is not None:

@@ -151,11 +151,15 @@ class Subscription:
             await self._send_lines(text.end())
             return ""
         async for lines in _lines(response.stream):
-            await self._send_lines([line_of(line) for line in lines])
+            await self._send_lines(lines if line_of is _json_line else [line_of(line) for line in lines])
         return ""
 
     async def _send_lines(self, lines: Sequence[bytes]) -> None:
         """Send lines in frames, as far as the credit reaches. Wait for credit."""
+        if len(lines) == 1 and self._credit:  # nearly all events
+            self._credit -= 1
+            await self._send(b'%b"data":[%b]}' % (self._head, lines[0]))
+            return
         at = 0
         while at < len(lines):
             while not self._credit:
@@ -178,6 +182,9 @@ async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
     """Yield the complete lines of each chunk, and the last one."""
     begun = b""
     async for chunk in stream:
+        if not begun and chunk.find(b"\n") == len(chunk) - 1 > 0:  # nearly all events
+            yield [chunk[:-1]]
+            continue
         *lines, begun = (begun + chunk).split(b"\n")
         if len(begun) > LINE_BYTES_MAX:
             raise Unsendable(413, f"a line is longer than {LINE_BYTES_MAX} bytes")
