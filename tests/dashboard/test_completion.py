@@ -8,6 +8,8 @@ from tests.dashboard.editing import CRDS, create_ships, editor, line, ship
 from tests.dashboard.samples import HOSTILE, config_map, crd, deployment
 from tests.dashboard.server import DashboardServer
 
+INTERACTION_MS = 100
+"""Time after which the editor takes keys for its list of completions: a list may appear just before the key."""
 ONE = "edit/harbour.example.com/v1/ships/default/one"
 
 
@@ -37,6 +39,7 @@ def test_fields_of_a_custom_resource_are_completed(chromium: Browser) -> None:
         below(page, "size: 12", "  po")
         assert options(page) == ["portstring"]
         expect(page.locator(".cm-completionInfo")).to_have_count(0)
+        page.wait_for_timeout(INTERACTION_MS)
         page.keyboard.press("Enter")
         expect(line(page, "  port:")).to_be_visible()
 

@@ -142,7 +142,7 @@ def test_a_key_can_be_changed(chromium: Browser) -> None:
         page.keyboard.press("f")
         expect(change).to_have_text("f")
         page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.locator("dialog")).to_have_count(0)
         page.keyboard.press("f")
         expect(page.get_by_label("Filter", exact=True)).to_be_focused()
 
