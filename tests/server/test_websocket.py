@@ -498,6 +498,7 @@ async def test_a_flood_of_pings_gives_way_to_other_tasks() -> None:
         """Connection that delivers all frames at once, as TLS may do."""
 
         left = b"\x89\x80\0\0\0\0" * 20_000
+        is_drained = True
 
         async def read(self) -> bytes:
             data, self.left = self.left, b""

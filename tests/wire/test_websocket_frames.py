@@ -14,6 +14,8 @@ from sampan.wire.websocket_frames import FrameCutter, frame_bytes
 class Written:
     """Connection that keeps what is written."""
 
+    is_drained = True
+
     def __init__(self) -> None:
         self.data = b""
 

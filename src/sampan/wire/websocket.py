@@ -47,20 +47,26 @@ class ByteStream(Protocol):
         """Send data. Does nothing when the client has disconnected."""
         ...
 
+    async def drain(self) -> None:
+        """Wait until the client has read most of the written data. May raise `OSError` when it has disconnected."""
+        ...
+
+
+class DrainableStream(ByteStream, Protocol):
+    """Connection of a WebSocket."""
+
     @property
     def is_drained(self) -> bool:
         """Return True if the connection is open and `drain` need not wait."""
-        ...
-
-    async def drain(self) -> None:
-        """Wait until the client has read most of the written data. May raise `OSError` when it has disconnected."""
         ...
 
 
 class WebSocket:
     """WebSocket connection of a client. Messages are text (`str`) or binary (`bytes`)."""
 
-    def __init__(self, tunnel: ByteStream, protocol: str = "", *, message_bytes_max: int = MESSAGE_BYTES_MAX) -> None:
+    def __init__(
+        self, tunnel: DrainableStream, protocol: str = "", *, message_bytes_max: int = MESSAGE_BYTES_MAX
+    ) -> None:
         self.protocol = protocol
         """Negotiated sub-protocol; empty if none."""
         self._tunnel = tunnel
