@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import Browser
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,14 @@ def running_server(data: Path, *arguments: str) -> Iterator[Running]:
                 yield running
         finally:
             started.terminate()
+
+
+@contextmanager
+def logged_in(chromium: Browser, process: Running) -> Iterator[Page]:
+    """Open the overview in a page that the one-time link has logged in."""
+    with chromium.page(process.link) as opened:
+        expect(opened.get_by_role("heading", name="Overview")).to_be_visible()
+        yield opened
 
 
 def read_lines(started: "subprocess.Popen[str]", data: Path) -> Running:

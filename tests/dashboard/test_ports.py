@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.dashboard.browser import Browser, browser
 from tests.dashboard.hostile_pod import HostilePod, hostile_pod
-from tests.dashboard.process import Running, running_server
+from tests.dashboard.process import Running, logged_in, running_server
 
 PODS = "/api/v1/namespaces/default/pods"
 ATTACKS = {
@@ -62,8 +62,7 @@ def chromium(process: Running) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(process: Running, chromium: Browser) -> Iterator[Page]:
     """Return the page of the Pod in the dashboard."""
-    with chromium.page(process.link) as opened:
-        expect(opened.get_by_role("heading", name="Overview")).to_be_visible()
+    with logged_in(chromium, process) as opened:
         opened.goto(f"{process.address}/dashboard/object/core/v1/pods/default/web")
         yield opened
 

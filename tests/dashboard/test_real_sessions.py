@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.dashboard.browser import Browser, browser
-from tests.dashboard.process import Running, running_server
+from tests.dashboard.process import Running, logged_in, running_server
 from tests.dashboard.samples import config_map
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -29,8 +29,7 @@ def chromium(process: Running) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(process: Running, chromium: Browser) -> Iterator[Page]:
     """Return a page that the one-time link has logged in."""
-    with chromium.page(process.link) as opened:
-        expect(opened.get_by_role("heading", name="Overview")).to_be_visible()
+    with logged_in(chromium, process) as opened:
         yield opened
 
 

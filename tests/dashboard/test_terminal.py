@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.dashboard.browser import Browser, browser
-from tests.dashboard.process import Running, running_server
+from tests.dashboard.process import Running, logged_in, running_server
 from tests.dashboard.server import picture_folder
 from tests.dashboard.test_pages import check_at_all_widths
 
@@ -74,8 +74,7 @@ def chromium(process: Running) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def session(process: Running, chromium: Browser) -> Iterator[Page]:
     """Return a page that the one-time link has logged in."""
-    with chromium.page(process.link) as opened:
-        expect(opened.get_by_role("heading", name="Overview")).to_be_visible()
+    with logged_in(chromium, process) as opened:
         yield opened
 
 
