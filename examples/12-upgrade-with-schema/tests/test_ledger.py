@@ -2,7 +2,7 @@
 
 import pytest
 from sampan.testing import Cluster, exists, field, has_condition
-from worlds import LOOPS, ledger, migration, phase, serving, start, want
+from worlds import LOOPS, ledger, migration, operate, phase, serving, start, want
 
 pytestmark = pytest.mark.cluster(loops=LOOPS)
 
@@ -13,9 +13,24 @@ async def test_an_upgrade_passes_through_all_phases(cluster: Cluster) -> None:
     await cluster.eventually("ledgers/tea", field(".status.version") == 2)
     states = [write.after for write in cluster.journal.writes if "/ledgers/" in write.key and write.after is not None]
     phases = [state["status"]["phase"] for state in states if "status" in state]
-    assert list(dict.fromkeys(phases)) == ["Done", "Backup", "Drain", "Migrate", "Roll", "Verify"]
+    assert list(dict.fromkeys(phases)) == ["Start", "Done", "Backup", "Drain", "Migrate", "Roll", "Verify"]
     await cluster.settled()
     assert await serving(cluster) == ("2", "/data/ledger-1.db", "2")
+
+
+async def test_an_upgrade_waits_until_the_first_version_serves(cluster: Cluster) -> None:
+    cluster.pods.never_ready("tea-0")
+    await operate(cluster)
+    await cluster.apply(ledger())
+    await phase(cluster, "Start")
+    await want(cluster, 2)
+    await cluster.advance(hours=1)
+    found = await cluster.get("ledgers/tea")
+    assert (found["status"]["phase"], await cluster.list("jobs")) == ("Start", [])
+    assert "version 1 has not served yet" in found["status"]["conditions"][0]["message"]
+    cluster.pods.ready_after("tea-0")
+    await cluster.delete("pods/tea-0")
+    await cluster.eventually("ledgers/tea", field(".status.version") == 2)
 
 
 async def test_a_version_is_skipped_by_the_steps_between(cluster: Cluster) -> None:

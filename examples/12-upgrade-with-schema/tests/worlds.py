@@ -25,14 +25,19 @@ def migration(start: int, end: int, sql: str = "SELECT 1") -> Migration:
     return Migration(metadata=ObjectMeta(name=f"tea-{start}-{end}"), spec=spec)
 
 
-async def start(cluster: Cluster) -> None:
-    """Run the operator with the ledger `tea` in version 1, and with steps to 2 and 3."""
+async def operate(cluster: Cluster) -> None:
+    """Run the operator, with steps to the versions 2 and 3."""
     await cluster.crds(*CRDS)
     cluster.pods.complete("tea-backup-*")
     cluster.pods.complete("tea-migrate-*")
     cluster.run(set_up)
     for each in (migration(1, 2), migration(2, 3), migration(2, 1)):
         await cluster.apply(each)
+
+
+async def start(cluster: Cluster) -> None:
+    """Run the operator with the ledger `tea` in version 1."""
+    await operate(cluster)
     await cluster.apply(ledger())
     await phase(cluster, "Done")
     await cluster.eventually("statefulsets/tea", field(".status.availableReplicas") == 1)

@@ -18,6 +18,8 @@ LEDGER: Final = "upgrades.example.com/ledger"
 VERSION: Final = "upgrades.example.com/version"
 STABLE_S: Final = 3
 """Time for which a new version must be ready: one that ends at once is ready for a moment."""
+PROBE_S: Final = 10
+"""Time of a probe, which starts a program: on a busy machine, the second that Kubernetes grants is not enough."""
 COPY: Final = """
 import glob, os, sqlite3
 old, new, spare = (f"/data/{os.environ[each]}" for each in ("OLD", "NEW", "KEPT"))
@@ -49,7 +51,8 @@ def stateful_set(ledger: Ledger, run: Run) -> Object:
     name = {LEDGER: ledger.metadata.name}
     pod = _pod(ledger, ledger.spec.command, run.version, LEDGER_FILE=f"/data/{run.file}")
     if ledger.spec.probe:
-        pod["containers"][0]["readinessProbe"] = {"exec": {"command": ledger.spec.probe}, "periodSeconds": 1}
+        often = {"periodSeconds": 1, "timeoutSeconds": PROBE_S}
+        pod["containers"][0]["readinessProbe"] = {"exec": {"command": ledger.spec.probe}, **often}
     spec = {
         "serviceName": ledger.metadata.name,
         "replicas": run.replicas,

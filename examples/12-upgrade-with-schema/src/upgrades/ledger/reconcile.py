@@ -1,5 +1,7 @@
 """Controller of ledgers: an upgrade in phases, each of which is stored before its first action.
 
+A new ledger is in the phase Start until its application serves: before that, there may be no file to copy. Then:
+
 Backup -> Drain -> Migrate -> Roll -> Verify -> Done, and from each of the first five to RollBack -> RolledBack.
 
 Guarantees: the old file and version serve until the commit, which is one write of version, file and phase. It succeeds
@@ -56,7 +58,7 @@ def set_up(manager: Manager) -> None:
         status, fields, message = ledger.status or LedgerStatus(), dict[str, Any](), ""
         if not status.version:  # A new ledger begins with its version.
             await ensure(CLAIMS, ledger, claim(f"ledger-{ledger.metadata.name}", ledger))
-            fields = {"version": ledger.spec.version, "file": "ledger-0.db", "phase": "Done"}
+            fields = {"version": ledger.spec.version, "file": "ledger-0.db", "phase": "Start"}
         else:
             await ensure(SERVICES, ledger, service(ledger, status.version))
             app = await ensure(STATEFUL_SETS, ledger, stateful_set(ledger, running(status)))
@@ -84,6 +86,8 @@ def set_up(manager: Manager) -> None:
         serves = current and found.get("availableReplicas") == found.get("updatedReplicas") == 1
         if phase in IN_PROGRESS and desired != status.target:
             return {"phase": "RollBack"}, f"version {desired} is wanted now"
+        if phase == "Start":
+            return ({"phase": "Done"}, "") if serves else ({}, f"version {status.version} has not served yet")
         if phase in NEXT:
             return await copy(ledger, status)
         if phase == "Drain":

@@ -32,7 +32,7 @@ class LedgerStatus(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     observed_generation: int = 0
     """Generation of the spec that this status describes."""
     phase: str = ""
-    """Phase of the last upgrade: Backup, Drain, Migrate, Roll, Verify, Done, or RollBack, RolledBack."""
+    """Start, or the phase of the last upgrade: Backup, Drain, Migrate, Roll, Verify, Done, or RollBack, RolledBack."""
     version: int = 0
     """Version that clients reach. It changes with `file` and `phase`, in one write."""
     file: str = ""
