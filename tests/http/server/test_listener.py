@@ -4,10 +4,11 @@ import asyncio
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+import uvloop
 
 from sampan.core.time import SystemClock
 from sampan.http.server import HttpLimits, HttpListener, Request, Response
@@ -136,6 +137,24 @@ async def test_connections_beyond_the_bound_are_closed() -> None:
         (further,) = await asyncio.gather(talk(listener.port, post("/", b"")), return_exceptions=True)
         assert further == b"" or isinstance(further, ConnectionError)
         writer.close()
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="the machine has no IPv6")
+def test_a_free_port_is_the_same_on_all_addresses(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def connect_to_each() -> None:
+        listener = HttpListener(echo, "", 0)
+        task = asyncio.create_task(listener.run())
+        await listener.ready()
+        for host in ("127.0.0.1", "::1"):
+            _, writer = await asyncio.open_connection(host, listener.port)
+            writer.close()
+        task.cancel()
+        await asyncio.wait({task})
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        for _ in range(10):
+            runner.run(connect_to_each())
 
 
 async def test_draining_ends_idle_connections_and_lets_requests_end() -> None:

@@ -6,8 +6,10 @@ request after the other. It ends by cancellation; `drain` lets running requests 
 
 import asyncio
 import contextlib
+import errno
 import logging
 import ssl
+from collections.abc import Callable
 from typing import Final
 
 from sampan.http.server.exchange import AnyResponse, HttpLimits, Request, Respond, Response, StreamedResponse, head_of
@@ -21,10 +23,11 @@ _log = logging.getLogger("sampan.http")
 _HANDSHAKE_TIMEOUT_S: Final = 10.0
 _LINGER_S: Final = 1.0
 _SILENCE_S: Final = 0.1
+_BIND_ATTEMPTS: Final = 20
 
 
 class HttpListener:
-    """Serves requests with `respond`. `host` "" means all addresses, `port` 0 any free port. Runs once."""
+    """Serves requests with `respond`. `host` "" means all addresses, `port` 0 a port that is free on them. Runs once."""
 
     def __init__(
         self,
@@ -68,16 +71,9 @@ class HttpListener:
             def connected(connection: Tunnel) -> None:
                 self._begin(tasks, connection)
 
-            self._server = await asyncio.get_running_loop().create_server(
-                lambda: Tunnel(half_open=True, made=connected),
-                self._host or None,
-                self._port,
-                ssl=self._tls,
-                ssl_handshake_timeout=_HANDSHAKE_TIMEOUT_S if self._tls else None,
-                ssl_shutdown_timeout=self._limits.close_timeout_s if self._tls else None,
-            )
+            self._server = await self._bind(connected)
             try:
-                self._port = self._server.sockets[0].getsockname()[1]
+                (self._port,) = _ports(self._server)
                 self._listening.set()
                 _log.info("listening at %s:%d", self._host or "*", self._port)
                 await self._none_left.wait()
@@ -86,6 +82,32 @@ class HttpListener:
                 self._server.close()
                 for connection in self._connections:
                     connection.cancel()
+
+    async def _bind(self, connected: Callable[[Tunnel], None]) -> asyncio.Server:
+        """Bind the port on all addresses of the host: an IPv4 and an IPv6 address for a host such as "".
+
+        With port 0, the event loop gives each address another port. The port of one of them is then bound on all; if
+        another program has taken it on one of the addresses, the next attempt has other ports.
+        """
+        for _ in range(_BIND_ATTEMPTS):
+            server = await self._bind_to(self._port, connected)
+            ports = _ports(server)
+            if len(ports) == 1:
+                return server
+            server.close()
+            with contextlib.suppress(OSError):
+                return await self._bind_to(min(ports), connected)
+        raise OSError(errno.EADDRINUSE, f"no port is free on all addresses of {self._host or '*'}")
+
+    async def _bind_to(self, port: int, connected: Callable[[Tunnel], None]) -> asyncio.Server:
+        return await asyncio.get_running_loop().create_server(
+            lambda: Tunnel(half_open=True, made=connected),
+            self._host or None,
+            port,
+            ssl=self._tls,
+            ssl_handshake_timeout=_HANDSHAKE_TIMEOUT_S if self._tls else None,
+            ssl_shutdown_timeout=self._limits.close_timeout_s if self._tls else None,
+        )
 
     async def drain(self) -> None:
         """Accept no more connections, finish running requests, then end."""
@@ -187,6 +209,10 @@ class HttpListener:
         task = asyncio.current_task()
         if task in self._connections:
             self._connections[task] = busy
+
+
+def _ports(server: asyncio.Server) -> set[int]:
+    return {sock.getsockname()[1] for sock in server.sockets}
 
 
 def _client_certificate(connection: Tunnel) -> bytes:
