@@ -27,7 +27,7 @@ _BIND_ATTEMPTS: Final = 20
 
 
 class HttpListener:
-    """Serves requests with `respond`. `host` "" means all addresses, `port` 0 a port that is free on them. Runs once."""
+    """Serves requests with `respond`. `host` "" means all addresses, `port` 0 a port that is free on all. Runs once."""
 
     def __init__(
         self,
