@@ -18,6 +18,7 @@ MODULES = {
     "references": "details/references.js",
     "health": "health/row_health.js",
     "object": "details/object_health.js",
+    "store": "details/object_store.js",
     "owned": "details/owned_problems.js",
     "yaml": "details/yaml_pieces.js",
     "score": "palette/score.js",
@@ -51,6 +52,23 @@ def test_values_are_ordered_by_what_they_mean(page: Page) -> None:
     assert ordered(page, "10/10", "1/3", "0/1", "2/3") == ["0/1", "1/3", "2/3", "10/10"]
     assert ordered(page, "12 (3m ago)", "2", "100") == ["2", "12 (3m ago)", "100"]
     assert ordered(page, 10, 9, None, 100) == [9, 10, 100, None]
+
+
+def test_a_list_that_lacks_an_object_keeps_its_last_state_as_deleted(page: Page) -> None:
+    lists = """(lists) => {
+      const store = new page_modules.store.ObjectStore();
+      for (const items of lists) {
+        store.begin();
+        store.addPage("", { kind: "PodList", apiVersion: "v1", items: items.map((uid) => ({ metadata: { uid } })) });
+        store.finish();
+      }
+      const dated = [...store.deletedAt.values()].every((at) => at > 0);
+      return [[...store.objects.value.keys()], [...store.deleted.value.keys()], dated];
+    }"""
+    assert page.evaluate(lists, [["a", "b"], ["b"]]) == [["b"], ["a"], True]
+    many = [str(number) for number in range(1000)]
+    kept = page.evaluate(lists, [many, []])[1]
+    assert kept == many[-200:]
 
 
 def test_many_items_are_sorted_in_slices_and_equal_ones_keep_their_order(page: Page) -> None:

@@ -1,5 +1,6 @@
 """Details of objects of any kind: problems, conditions, owned objects, references, Secrets, events, YAML, commands."""
 
+import re
 import time
 from typing import Any
 
@@ -116,6 +117,33 @@ def test_a_deleted_object_keeps_its_last_state(server: DashboardServer, chromium
         server.delete(f"{CONFIG_MAPS}/short-lived")
         expect(page.get_by_text("This object has been deleted")).to_be_visible()
         expect(page.get_by_text("value", exact=True)).to_be_visible()
+
+
+def test_a_deleted_pod_is_not_in_progress_and_offers_nothing_that_needs_it(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    ports = [{"containerPort": 8080}]
+    pod = {"metadata": {"name": "brief"}, "spec": {"containers": [{"name": "main", "image": "x", "ports": ports}]}}
+    server.shell.features = ["ports"]
+    server.create(pods, pod)
+    with chromium.page("object/core/v1/pods/default/brief") as page:
+        expect(page.get_by_role("button", name="Open port 8080")).to_be_visible()
+        expect(page.get_by_role("tab", name="Terminal")).to_be_visible()
+        server.delete(f"{pods}/brief?gracePeriodSeconds=0")
+        expect(page.get_by_text("This object has been deleted")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^\d+s ago\.$"))).to_be_visible()
+        for text in ("In progress", "Being deleted", "The deletion waits since"):
+            expect(page.get_by_text(text)).to_have_count(0)
+        for name in ("Edit", "Actions", "Commands", "Open port 8080"):
+            expect(page.get_by_role("button", name=name)).to_have_count(0)
+        for name in ("Logs", "Terminal"):
+            expect(page.get_by_role("tab", name=name)).to_have_count(0)
+        page.keyboard.press("e")
+        page.keyboard.press("y")
+        expect(page.get_by_role("tab", name="YAML")).to_have_attribute("aria-selected", "true")
+        page.get_by_role("link", name="Find it among the deleted ones").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Deleted")
 
 
 def test_a_stuck_deletion_names_its_finalizer(server: DashboardServer, chromium: Browser) -> None:

@@ -17,8 +17,8 @@ import { hasRecords, pausableIn, reconcilesQuery } from "./reconciles.js";
 import { PATH } from "./reporters.js";
 import { isAbsent, useReports } from "./reports.js";
 
-/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
-export function ReconcilesView({ kind, object }) {
+/** @param {import("../details/tabs.js").TabProps} props */
+export function ReconcilesView({ kind, object, deleted }) {
   const asked = reconcilesQuery(kind, object);
   const reports = useReports(asked);
   if (!reports.value) return html`<${Loading} />`;
@@ -29,7 +29,7 @@ export function ReconcilesView({ kind, object }) {
   const wanted = writerOf(written.map((each) => each.reconcile));
   const pausable = found.flatMap(({ report }) => pausableIn(report));
   return html`<div class="events reconciles">
-    ${pausable.length > 0 && html`<${PauseLine} kind=${kind} object=${object} reconciled=${pausable} />`}
+    ${pausable.length > 0 && !deleted && html`<${PauseLine} kind=${kind} object=${object} reconciled=${pausable} />`}
     ${found.flatMap(({ reporter, report }) => (report.reconciled ?? []).map((/** @type {any} */ each) => html`<${ByController} key=${`${reporter.id} ${each.controller}`} reporter=${reporter} each=${each} />`))}
     ${written.length > 0 && html`<section><h2>${t("reconciles.written")}</h2><p class="soft">${t("reconciles.written_hint")}</p>
       <ol class="timeline" role="list">${written.map((each) => html`<${Attempt} key=${each.reconcile.id} reconcile=${each.reconcile} of=${each} isWanted=${each.reconcile.id === wanted} />`)}</ol></section>`}

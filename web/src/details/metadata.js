@@ -12,18 +12,18 @@ import { LAST_APPLIED, isSecret } from "./secret.js";
 
 const CUT = 160;
 
-/** @param {{ object: any, namespace: string }} props */
-export function Metadata({ object, namespace }) {
+/** @param {{ object: any, namespace: string, deleted: boolean }} props */
+export function Metadata({ object, namespace, deleted }) {
   const { metadata } = object;
   const kind = session.discovery.ofObject(object.apiVersion ?? "", object.kind);
   const labels = Object.entries(metadata.labels ?? {});
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => !(isSecret(object) && name === LAST_APPLIED));
   const owners = metadata.ownerReferences ?? [];
-  const ports = portsOf(object);
+  const ports = deleted ? [] : portsOf(object);
   return html`<dl class="facts">
     ${namespace && html`<${Fact} name=${t("detail.namespace")}><${ReferenceLink} reference=${{ apiVersion: "v1", kind: "Namespace", name: namespace, namespace: "" }} /><//>`}
     <${Fact} name=${t("detail.created")}><${Age} at=${metadata.creationTimestamp} /><//>
-    ${metadata.deletionTimestamp && html`<${Fact} name=${t("detail.deleting")}><${Age} at=${metadata.deletionTimestamp} /><//>`}
+    ${metadata.deletionTimestamp && !deleted && html`<${Fact} name=${t("detail.deleting")}><${Age} at=${metadata.deletionTimestamp} /><//>`}
     ${owners.length > 0 && html`<${Fact} name=${t("detail.owners")}>${owners.map((/** @type {any} */ owner) => html`<${ReferenceLink} key=${owner.uid} showKind
       reference=${{ ...owner, namespace }} />`)}<//>`}
     <${Fact} name=${t("detail.labels")}>${labels.length === 0 ? html`<span class="none">${t("detail.none")}</span>` : html`<ul class="labels" role="list">${labels.map(([name, value]) => html`<li key=${name}>

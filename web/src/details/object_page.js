@@ -9,7 +9,7 @@ import { Empty, Loading } from "../frame/states.js";
 import { apiPath, pluralTitle } from "../discovery/kinds.js";
 import { ActionButton } from "../rights/action_button.js";
 import { Forbidden, Refused } from "../rights/refused.js";
-import { go, query, setQuery } from "../routes/location.js";
+import { address, go, query, withQuery } from "../routes/location.js";
 import { deletedAddress, editAddress, listAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { Reflector } from "../table/reflector.js";
@@ -20,8 +20,10 @@ import { ObjectStore } from "./object_store.js";
 import { objectLevel } from "./object_health.js";
 import { Gone } from "../past/gone.js";
 import { momentText } from "../past/moment.js";
+import { fullInstant, humanDuration } from "../time/age.js";
+import { now } from "../time/clock.js";
 import { Related } from "./related.js";
-import { tabsOf } from "./tabs.js";
+import { FIRST_TAB, tabsOf } from "./tabs.js";
 
 /** @param {{ route: { group: string, version: string, plural: string, namespace: string, object: string } }} props */
 export function ObjectPage({ route }) {
@@ -45,11 +47,15 @@ function KindObject({ kind, namespace, name }) {
   const related = useMemo(() => new Related(kind, namespace, object), []);
   useEffect(() => related.start(), []);
   const list = listAddress(kind, namespace ? { ns: namespace } : {});
+  const left = useMemo(() => new Map(), []);
   useEffect(() => {
     objectActions.value = {
-      tab: (each) => setQuery({ tab: each === "overview" ? "" : each }),
+      tab: (each) => {
+        openTab(left, each);
+        document.getElementById("view")?.focus();
+      },
       back: () => go(list),
-      edit: () => momentText.peek() || go(editAddress(kind, namespace, name)),
+      edit: () => momentText.peek() || !present.peek() || go(editAddress(kind, namespace, name)),
     };
     return () => {
       objectActions.value = null;
@@ -67,7 +73,21 @@ function KindObject({ kind, namespace, name }) {
       <a class="button" href=${deletedAddress(kind, { ...(namespace ? { ns: namespace } : {}), q: name })}>${t("deleted.find")}</a><//>`;
   }
   if (!object.value) return html`<${Loading} />`;
-  return html`<${Shown} kind=${kind} object=${object.value} deleted=${present.value === null} related=${related} list=${list} />`;
+  const deletedAt = present.value === null ? store.deletedAt.get(object.value.metadata.uid) ?? 0 : null;
+  return html`<${Shown} kind=${kind} object=${object.value} deletedAt=${deletedAt} related=${related} list=${list} left=${left} />`;
+}
+
+/**
+ * Go to a tab, as the user has left it. Back leads to the tab before.
+ * @param {Map<string, string>} left addresses of the tabs that the user has left, by name
+ * @param {string} name
+ */
+function openTab(left, name) {
+  const current = query.peek().get("tab") || FIRST_TAB;
+  if (name === current) return;
+  left.set(current, address.peek());
+  const [path] = address.peek().split("?");
+  go(left.get(name) ?? withQuery(path, { at: query.peek().get("at") ?? "", tab: name === FIRST_TAB ? "" : name }));
 }
 
 /**
@@ -96,14 +116,17 @@ function follow(kind, namespace, name, store, stop, { listed, refused }) {
   return new Reflector(options).run(stop);
 }
 
-/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, deleted: boolean, related: Related, list: string }} props */
-function Shown({ kind, object, deleted, related, list }) {
-  const tabs = tabsOf(kind, object, related);
-  const [first] = tabs;
-  const tab = tabs.find((each) => each.name === query.value.get("tab")) ?? first;
-  const choose = (/** @type {import("./tabs.js").Tab} */ each) => setQuery({ tab: each === first ? "" : each.name });
+/**
+ * @param {{ kind: import("../discovery/kinds.js").Kind, object: any, deletedAt: number | null, related: Related, list: string, left: Map<string, string> }} props
+ * `deletedAt`: when the page learned of the deletion; null for an object that exists
+ */
+function Shown({ kind, object, deletedAt, related, list, left }) {
+  const deleted = deletedAt !== null;
+  const tabs = tabsOf(kind, object, related, deleted);
+  const tab = tabs.find((each) => each.name === query.value.get("tab")) ?? tabs[0];
+  const choose = (/** @type {import("./tabs.js").Tab} */ each) => openTab(left, each.name);
   const props = { kind, object, related, deleted };
-  const level = objectLevel(object);
+  const level = deleted ? "neutral" : objectLevel(object);
   const { name, namespace = "" } = object.metadata;
   const keyed = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -121,9 +144,9 @@ function Shown({ kind, object, deleted, related, list }) {
         <div class="spacer" />
         ${!deleted && !momentText.value && html`<${ActionButton} action=${{ kind, namespace, name, verb: "patch" }} icon="edit" onPress=${() => go(editAddress(kind, namespace, name))}>${t("edit.title")}<//>`}
         ${!deleted && !momentText.value && html`<${ActionsMenu} kind=${kind} object=${object} />`}
-        ${!momentText.value && html`<${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />`}
+        ${!deleted && !momentText.value && html`<${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />`}
       </div>
-      ${deleted && html`<p class="banner" role="status"><${Icon} name="warn" /><strong>${t("detail.deleted")}</strong> ${t("detail.deleted_hint")}</p>`}
+      ${deleted && html`<${Deleted} kind=${kind} namespace=${namespace} name=${name} at=${deletedAt} />`}
       <div class="tabs" role="tablist" aria-label=${t("detail.tabs")} onKeyDown=${keyed}>
         ${tabs.map((each) => html`<button type="button" role="tab" id=${`tab-${each.name}`} key=${each.name} aria-selected=${each === tab} aria-controls="view"
           tabindex=${each === tab ? 0 : -1} onClick=${() => choose(each)}>${t(`detail.tab.${each.name}`)}
@@ -132,4 +155,11 @@ function Shown({ kind, object, deleted, related, list }) {
     </header>
     <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab.name}`} tabindex="0"><${tab.View} key=${tab.name} ...${props} /></div>
   </article>`;
+}
+
+/** @param {{ kind: import("../discovery/kinds.js").Kind, namespace: string, name: string, at: number }} props */
+function Deleted({ kind, namespace, name, at }) {
+  return html`<p class="banner"><${Icon} name="trash" /><strong role="status">${t("detail.deleted")}</strong>
+    <time datetime=${new Date(at).toISOString()} title=${fullInstant(at)}>${t("detail.deleted_since", { time: humanDuration((now.value - at) / 1000) })}</time>
+    <span>${t("detail.deleted_hint")}</span><a href=${deletedAddress(kind, { ...(namespace ? { ns: namespace } : {}), q: name })}>${t("deleted.find")}</a></p>`;
 }

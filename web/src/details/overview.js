@@ -18,15 +18,15 @@ import { useSchema } from "../schema/use_schema.js";
 
 const METADATA = new Set(["apiVersion", "kind", "metadata"]);
 
-/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, related: import("./related.js").Related }} props */
-export function Overview({ kind, object, related }) {
+/** @param {import("./tabs.js").TabProps} props */
+export function Overview({ kind, object, related, deleted }) {
   const schema = useSchema(kind);
-  const problems = problemsOf(object);
+  const problems = problemsOf(object).filter(({ key }) => !deleted || !key.startsWith("problem.terminating"));
   const owned = ownedProblems(related.owned.value, related.shownEvents.value);
   const changed = lastChange(object.metadata.managedFields);
   const conditions = conditionsOf(object);
   const fields = Object.keys(object).filter((name) => !METADATA.has(name));
-  const logs = kind.plural === "pods" ? objectAddress(kind, object.metadata.namespace, object.metadata.name, { tab: "logs" }) : "";
+  const logs = kind.plural === "pods" && !deleted ? objectAddress(kind, object.metadata.namespace, object.metadata.name, { tab: "logs" }) : "";
   const count = problems.length + owned.length;
   return html`<div class="overview">
     ${count > 0 && html`<section class="problems" aria-labelledby="problems-title">
@@ -38,10 +38,10 @@ export function Overview({ kind, object, related }) {
       <p class="problem-change"><a href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { tab: "incident" })}>${t("incident.link")}</a></p>
       ${changed && html`<p class="problem-change soft">${t("detail.last_change", { manager: changed.manager, time: humanDuration((now.value - Date.parse(changed.at)) / 1000) })}</p>`}
     </section>`}
-    <${Stuck} kind=${kind} object=${object} />
+    ${!deleted && html`<${Stuck} kind=${kind} object=${object} />`}
     ${conditions.length > 0 && html`<section><h2>${t("detail.conditions")}</h2><${Conditions} conditions=${conditions} generation=${object.metadata.generation} /></section>`}
     <${OwnedTable} related=${related} />
-    <section><h2>${t("detail.metadata")}</h2><${Metadata} object=${object} namespace=${object.metadata.namespace ?? ""} /></section>
+    <section><h2>${t("detail.metadata")}</h2><${Metadata} object=${object} deleted=${deleted} namespace=${object.metadata.namespace ?? ""} /></section>
     ${fields.map((name) => html`<section key=${name}><h2 class="field-title" translate=${false}>${name}</h2>
       <${FieldTree} object=${object} name=${name} schema=${schema} /></section>`)}
   </div>`;

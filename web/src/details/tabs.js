@@ -30,9 +30,14 @@ function lazily(name) {
   return (/** @type {TabProps} */ props) => html`<${Lazy} load=${load} props=${props} />`;
 }
 
-/** @type {readonly Tab[]} The first one is shown by default. */
+/** Tab that is shown by default. */
+export const FIRST_TAB = "overview";
+/** Tabs that need a Pod that exists. After its deletion, the open one stays with what it has shown. */
+const OF_PRESENT_PODS = new Set(["logs", "terminal"]);
+
+/** @type {readonly Tab[]} */
 const TABS = [
-  { name: "overview", View: Overview },
+  { name: FIRST_TAB, View: Overview },
   { name: "logs", View: lazily("LogsView"), has: (...given) => !momentText.value && hasLogs(...given) },
   { name: "terminal", View: lazily("TerminalView"), has: (kind) => !momentText.value && isPod(kind) },
   { name: "yaml", View: YamlView },
@@ -48,9 +53,11 @@ const TABS = [
  * @param {Kind} kind
  * @param {any} object
  * @param {import("./related.js").Related} related
+ * @param {boolean} deleted
  */
-export function tabsOf(kind, object, related) {
-  return TABS.filter((tab) => tab.has?.(kind, object, related) ?? true);
+export function tabsOf(kind, object, related, deleted) {
+  const possible = (/** @type {Tab} */ { name }) => !deleted || !isPod(kind) || !OF_PRESENT_PODS.has(name) || name === query.value.get("tab");
+  return TABS.filter((tab) => possible(tab) && (tab.has?.(kind, object, related) ?? true));
 }
 
 /** @param {TabProps} props */

@@ -29,6 +29,7 @@ export function CodeEditor({ text, label, handle, onChange, onTooLong, extension
       state: EditorState.create({ doc: text, extensions: [...basics(label), ...limits(onTooLong), listening(onChange), ...extensions] }),
     });
     handle.view = view;
+    view.focus();
     return () => {
       handle.view = null;
       view.destroy();

@@ -22,7 +22,7 @@ const SUSPECTS_MAX = 3;
 const ENTRIES_MAX = 300;
 
 /** @param {import("../details/tabs.js").TabProps} props */
-export function IncidentView({ kind, object, related }) {
+export function IncidentView({ kind, object, related, deleted }) {
   const investigation = useMemo(() => new Investigation(), []);
   const owned = useComputed(() => related.owned.value.map((each) => `${each.row.uid} ${Boolean(each.health.problem)}`).sort().join());
   useEffect(() => {
@@ -38,11 +38,11 @@ export function IncidentView({ kind, object, related }) {
   if (failed?.code === 403) return html`<${Forbidden} error=${failed} kind=${kind} namespace=${object.metadata.namespace ?? ""} />`;
   if (failed && !investigation.chapters.value.length) return html`<${Refused} error=${failed} />`;
   if (!investigation.loaded.value) return html`<${Loading} />`;
-  return html`<${Shown} kind=${kind} object=${object} related=${related} investigation=${investigation} />`;
+  return html`<${Shown} kind=${kind} object=${object} related=${related} deleted=${deleted} investigation=${investigation} />`;
 }
 
-/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, related: import("../details/related.js").Related, investigation: Investigation }} props */
-function Shown({ kind, object, related, investigation }) {
+/** @param {import("../details/tabs.js").TabProps & { investigation: Investigation }} props */
+function Shown({ kind, object, related, deleted, investigation }) {
   const chapters = investigation.chapters.value;
   const began = useMemo(() => breakOf(chapters), [chapters]);
   const minutes = Number(query.value.get("minutes")) || 15;
@@ -60,7 +60,7 @@ function Shown({ kind, object, related, investigation }) {
     </div>
     ${began && html`<section class="suspects" aria-labelledby="suspects-title"><h2 id="suspects-title">${t("incident.suspects")}</h2>
       ${suspects.length === 0 ? html`<p class="soft">${t("incident.no_suspects")}</p>` : html`<ol role="list">${suspects.slice(0, SUSPECTS_MAX).map((each) => html`<li key=${each.revision.revision} class="suspect"><${Change} entry=${each} began=${began.at} />
-          ${each.subject.role === "self" && !momentText.value && canUndo(each.revision) && html`<div class="suspect-actions"><${RollBackButton} kind=${kind} object=${object} revision=${each.revision} undo /></div>`}</li>`)}</ol>`}</section>`}
+          ${each.subject.role === "self" && !deleted && !momentText.value && canUndo(each.revision) && html`<div class="suspect-actions"><${RollBackButton} kind=${kind} object=${object} revision=${each.revision} undo /></div>`}</li>`)}</ol>`}</section>`}
     ${investigation.refused.value.length > 0 && html`<p class="hint warn"><${Icon} name="lock" /><span>${t("incident.refused")} ${[...new Set(investigation.refused.value.map(({ kind }) => kind.plural))].join(", ")}</span></p>`}
     <section aria-labelledby="line-title"><h2 id="line-title">${t("incident.line")}</h2><${Line} changes=${changes} others=${others} began=${began} window=${minutes * 60_000} at=${at} /></section>
   </div>`;

@@ -33,7 +33,7 @@ function Choices({ chosen, onClose }) {
   }, []);
   const names = namespaceNames.value;
   const offered = (names ?? chosen).filter((name) => name.includes(search.value));
-  const choose = (/** @type {string[]} */ next) => setQuery({ ns: next.join(",") }, { replace: false });
+  const choose = (/** @type {string[]} */ next) => setQuery({ ns: next.join(",") });
   const toggle = (/** @type {string} */ name) => choose(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
   const keyed = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Enter" || event.target !== input.current) return;

@@ -1,7 +1,8 @@
 /** Head of a list: its title and count, the filter with its chips, and what the list shows. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { CopyButton } from "../frame/copy.js";
+import { useFilterText } from "../frame/filter_text.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { useOutside } from "../frame/outside.js";
@@ -14,9 +15,6 @@ import { go, query, setQuery } from "../routes/location.js";
 import { createAddress, deletedAddress, kindAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { NamespacePicker } from "./namespace_picker.js";
-
-/** Time in milliseconds after the last key until the filter is in the address. */
-const SETTLE_MS = 120;
 
 /**
  * @param {{ kind: import("../discovery/kinds.js").Kind, view: import("./view.js").ListView,
@@ -68,32 +66,13 @@ function Count({ view }) {
 }
 
 function FilterBox() {
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const open = useSignal(false);
   const root = useRef(/** @type {HTMLDivElement | null} */ (null));
   useOutside(root, open);
-  const text = query.value.get("q") ?? "";
-  useEffect(() => {
-    if (input.current && document.activeElement !== input.current) input.current.value = text;
-  }, [text]);
-  const changed = () => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ q: input.current?.value.trim() ?? "" }), SETTLE_MS);
-  };
-  const keyed = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== "Escape" && event.key !== "Enter") return;
-    event.preventDefault();
-    event.stopPropagation();
-    clearTimeout(timer.current);
-    if (event.key === "Escape" && input.current) input.current.value = "";
-    setQuery({ q: input.current?.value.trim() ?? "" });
-    input.current?.blur();
-  };
+  const field = useFilterText(query.value.get("q") ?? "");
   return html`<div class="filter-box" ref=${root}>
     <${Icon} name="filter" />
-    <input ref=${input} id="filter" type="search" autocomplete="off" spellcheck=${false} aria-label=${t("list.filter")}
-      placeholder=${t("list.filter_placeholder")} onInput=${changed} onKeyDown=${keyed} />
+    <input ...${field} aria-label=${t("list.filter")} placeholder=${t("list.filter_placeholder")} />
     <button type="button" class="icon-button small" aria-expanded=${open.value} aria-label=${t("list.filter_help")}
       title=${t("list.filter_help")} onClick=${() => (open.value = !open.value)}><span aria-hidden="true">?</span></button>
     ${open.value && html`<${FilterHelp} />`}

@@ -1,6 +1,7 @@
 /** Tools of the logs: Pods, container, filter, level, since, options, download. Each choice goes into the address. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useFilterText } from "../frame/filter_text.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { report } from "../frame/notices.js";
@@ -13,8 +14,6 @@ import { LEVELS } from "./line.js";
 import { SINCE } from "./options.js";
 import { PodPicker } from "./pod_picker.js";
 import { containersOf } from "./sources.js";
-
-const SETTLE_MS = 200;
 
 /**
  * @typedef {{ streams: import("./streams.js").LogStreams, options: import("./options.js").Options, matcher: import("./matcher.js").Matcher,
@@ -48,30 +47,11 @@ function Choice({ label, name, value, options }) {
 
 /** @param {{ options: import("./options.js").Options, matcher: import("./matcher.js").Matcher }} props */
 function FilterBox({ options, matcher }) {
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
-  useEffect(() => {
-    if (input.current && document.activeElement !== input.current) input.current.value = options.text;
-  }, [options.text]);
-  const apply = () => {
-    clearTimeout(timer.current);
-    setQuery({ q: input.current?.value ?? "" });
-  };
-  const changed = () => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(apply, SETTLE_MS);
-  };
-  const keyed = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== "Escape" && event.key !== "Enter") return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (event.key === "Escape" && input.current) input.current.value = "";
-    apply();
-  };
+  const field = useFilterText(options.text, { exact: true });
   return html`<div class="filter-box log-filter">
     <${Icon} name="search" />
-    <input ref=${input} id="filter" type="search" autocomplete="off" spellcheck=${false} aria-label=${t("logs.filter")} aria-invalid=${matcher.error !== ""}
-      aria-describedby=${matcher.error ? "log-filter-error" : null} placeholder=${t("logs.filter_placeholder")} onInput=${changed} onKeyDown=${keyed} />
+    <input ...${field} aria-label=${t("logs.filter")} aria-invalid=${matcher.error !== ""}
+      aria-describedby=${matcher.error ? "log-filter-error" : null} placeholder=${t("logs.filter_placeholder")} />
     ${matcher.error && html`<p class="popover log-error" id="log-filter-error" role="alert">${t(matcher.error, { text: options.text })}</p>`}
   </div>`;
 }

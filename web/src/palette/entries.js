@@ -96,7 +96,7 @@ function objectEntry(kind, metadata) {
 
 /** @param {string} name @returns {Entry} */
 function namespaceEntry(name) {
-  return { id: `namespace ${name}`, group: "namespace", title: name, data: true, detail: "", run: () => setQuery({ ns: name }, { replace: false }) };
+  return { id: `namespace ${name}`, group: "namespace", title: name, data: true, detail: "", run: () => setQuery({ ns: name }) };
 }
 
 /** @returns {Entry[]} */

@@ -45,7 +45,7 @@ export function leave() {
 
 /** Show the page as it was a moment ago. */
 export function enterPast() {
-  if (!momentText.peek()) setQuery({ at: momentOf(Date.now() - 60_000) }, { replace: false });
+  if (!momentText.peek()) setQuery({ at: momentOf(Date.now() - 60_000) });
 }
 
 /** @param {{ ms: number }} props */

@@ -1,12 +1,9 @@
 /** Head of the relations: which view, the filter, and how many objects it leaves. */
-import { useEffect, useRef } from "preact/hooks";
+import { useFilterText } from "../frame/filter_text.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { setQuery } from "../routes/location.js";
 import { t } from "../texts/catalogue.js";
-
-/** Time in milliseconds after the last key until the filter is in the address. */
-const SETTLE_MS = 150;
 
 /** @param {{ model: import("./model.js").RelationsModel, views: string[], view: string }} props */
 export function Toolbar({ model, views, view }) {
@@ -38,26 +35,7 @@ function Count({ model, view }) {
 
 /** @param {{ text: string }} props */
 function FilterBox({ text }) {
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
-  useEffect(() => {
-    if (input.current && document.activeElement !== input.current) input.current.value = text;
-  }, [text]);
-  const apply = () => {
-    clearTimeout(timer.current);
-    setQuery({ q: input.current?.value.trim() ?? "" });
-  };
-  const keyed = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== "Escape" && event.key !== "Enter") return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (event.key === "Escape" && input.current) input.current.value = "";
-    apply();
-  };
-  const changed = () => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(apply, SETTLE_MS);
-  };
-  return html`<div class="filter-box"><${Icon} name="filter" /><input ref=${input} id="filter" type="search" autocomplete="off" spellcheck=${false}
-    aria-label=${t("relations.filter")} placeholder=${t("relations.filter_placeholder")} onInput=${changed} onKeyDown=${keyed} /></div>`;
+  const field = useFilterText(text);
+  return html`<div class="filter-box"><${Icon} name="filter" /><input ...${field} aria-label=${t("relations.filter")}
+    placeholder=${t("relations.filter_placeholder")} /></div>`;
 }

@@ -25,13 +25,22 @@ export function go(target, { replace = false } = {}) {
   if (!replace && before !== location.pathname) scrollTo(0, 0);
 }
 
+/** Parameters of which each change is a step of the browser's history. Filters, orders and switches are none. */
+const STEPS = new Set(["ns", "view"]);
+/** Parameters that open something: they are a step when they appear or disappear. */
+const OPENING = new Set(["at", "rev", "with"]);
+
 /**
- * Change parameters of the address; empty values remove them.
+ * Change parameters of the address; empty values remove them. Back undoes a change of the place, not of a filter.
  * @param {Record<string, string>} changes
- * @param {{ replace?: boolean }} [options]
  */
-export function setQuery(changes, { replace = true } = {}) {
-  go(withQuery(address.peek(), changes), { replace });
+export function setQuery(changes) {
+  const before = query.peek();
+  const step = Object.entries(changes).some(([name, value]) => {
+    const old = before.get(name) ?? "";
+    return STEPS.has(name) ? value !== old : OPENING.has(name) && (value === "") !== (old === "");
+  });
+  go(withQuery(address.peek(), changes), { replace: !step });
 }
 
 /**

@@ -14,7 +14,7 @@ import { TERMINALS_MAX, openTerminal, terminals } from "./terminals.js";
 const SHELLS = ["sh", "bash"];
 
 /** @param {import("../details/tabs.js").TabProps} props */
-export function TerminalView({ kind, object }) {
+export function TerminalView({ kind, object, deleted }) {
   const { uid, name, namespace } = object.metadata;
   const own = terminals.value.filter((each) => each.uid === uid);
   const active = useSignal(own.at(-1)?.id ?? 0);
@@ -25,7 +25,7 @@ export function TerminalView({ kind, object }) {
   const command = parameters.get("command") || "sh";
   const reader = parameters.get("reader") === "1";
   const isFull = terminals.value.length >= TERMINALS_MAX;
-  const isRunning = object.status?.phase === "Running" && !object.metadata.deletionTimestamp;
+  const isRunning = object.status?.phase === "Running" && !object.metadata.deletionTimestamp && !deleted;
   const open = (text = command) => {
     if (!isRunning || isFull) return;
     const words = wordsOf(text);
@@ -34,7 +34,7 @@ export function TerminalView({ kind, object }) {
   };
   const action = { kind, namespace, name, verb: "create", subresource: "exec" };
   return html`<section class="terminal" aria-label=${t("detail.tab.terminal")}>
-    <div class="log-bar" id="terminal-bar">
+    ${!deleted && html`<div class="log-bar" id="terminal-bar">
       ${containers.length > 1 && html`<select class="log-select" aria-label=${t("terminal.container")} value=${container} onChange=${(/** @type {any} */ event) => setQuery({ container: event.target.value })}>
         ${containers.map((each) => html`<option key=${each} value=${each} translate=${false}>${each}</option>`)}</select>`}
       <${CommandChoice} command=${command} onOpen=${open} />
@@ -42,9 +42,9 @@ export function TerminalView({ kind, object }) {
       ${isFull && html`<span class="hint warn" role="status">${t("terminal.full", { count: TERMINALS_MAX })}</span>`}
       <div class="spacer" />
       <button type="button" class="toggle" aria-pressed=${reader} title=${t("terminal.reader_hint")} onClick=${() => setQuery({ reader: reader ? "" : "1" })}><${Icon} name="user" />${t("terminal.reader")}</button>
-    </div>
+    </div>`}
     ${own.length > 0 && html`<${Tabs} shells=${own} shown=${shown} onChoose=${(/** @type {number} */ id) => (active.value = id)} />`}
-    ${shown ? html`<${Screen} key=${shown.id} shell=${shown} reader=${reader} />`
+    ${shown ? html`<${Screen} key=${shown.id} shell=${shown} reader=${reader} possible=${isRunning} />`
       : isRunning ? html`<${Empty} icon="terminal" title=${t("terminal.none")} hint=${t("terminal.none_hint")} />`
         : html`<${Empty} icon="terminal" title=${t("terminal.not_running")} hint=${t("terminal.not_running_hint")} />`}
   </section>`;
@@ -103,8 +103,8 @@ function Tabs({ shells, shown, onChoose }) {
   </div>`;
 }
 
-/** @param {{ shell: import("./terminals.js").Shell, reader: boolean }} props */
-function Screen({ shell, reader }) {
+/** @param {{ shell: import("./terminals.js").Shell, reader: boolean, possible: boolean }} props `possible`: whether the Pod still runs */
+function Screen({ shell, reader, possible }) {
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   useLayoutEffect(() => {
     shell.onLeave = () => document.getElementById(`terminal-${shell.id}`)?.focus();
@@ -115,20 +115,20 @@ function Screen({ shell, reader }) {
   const over = state === "ended" || state === "lost";
   return html`<div class="terminal-frame" id="terminal-screen" role="tabpanel" aria-labelledby=${`terminal-${shell.id}`}>
     <div class="terminal-host" ref=${host} translate=${false} />
-    ${over && html`<${Over} shell=${shell} state=${state} />`}
+    ${over && html`<${Over} shell=${shell} state=${state} possible=${possible} />`}
     <p class="terminal-keys soft">${t("terminal.keys")}</p>
   </div>`;
 }
 
-/** @param {{ shell: import("./terminals.js").Shell, state: string }} props */
-function Over({ shell, state }) {
+/** @param {{ shell: import("./terminals.js").Shell, state: string, possible: boolean }} props */
+function Over({ shell, state, possible }) {
   const again = useRef(/** @type {HTMLButtonElement | null} */ (null));
   useEffect(() => again.current?.focus(), []);
   return html`<div class="terminal-over" role="alertdialog" aria-labelledby="terminal-over-title" aria-describedby="terminal-over-text">
     <h2 id="terminal-over-title"><${Icon} name=${state === "lost" ? "warn" : "check"} />${t(`terminal.${state}`)}</h2>
     <p id="terminal-over-text" translate=${state === "ended"}>${shell.message.value}</p>
     <div class="terminal-buttons">
-      <button type="button" class="button primary" ref=${again} onClick=${() => shell.connect()}><${Icon} name="restart" />${t(state === "lost" ? "terminal.reconnect" : "terminal.again")}</button>
+      ${possible && html`<button type="button" class="button primary" ref=${again} onClick=${() => shell.connect()}><${Icon} name="restart" />${t(state === "lost" ? "terminal.reconnect" : "terminal.again")}</button>`}
       <button type="button" class="button" onClick=${() => shell.close()}>${t("app.close")}</button>
     </div>
   </div>`;

@@ -45,6 +45,7 @@ export default {
   "detail.none": "none",
   "detail.owned": "Owns",
   "detail.deleted": "This object has been deleted",
+  "detail.deleted_since": "{time} ago.",
   "detail.deleted_hint": "What you see is its last state.",
   "detail.gone": "{kind} {name} does not exist",
   "detail.gone_hint": "It may have been deleted, or its name is different.",

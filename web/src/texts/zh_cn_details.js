@@ -45,6 +45,7 @@ export default {
   "detail.none": "无",
   "detail.owned": "拥有的对象",
   "detail.deleted": "该对象已被删除。",
+  "detail.deleted_since": "{time}前。",
   "detail.deleted_hint": "这里显示的是它最后的状态。",
   "detail.gone": "{kind} {name} 不存在",
   "detail.gone_hint": "它可能已被删除，或者名称不同。",
