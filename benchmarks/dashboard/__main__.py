@@ -28,11 +28,10 @@ from tests.dashboard.measures import (
     tree_ms,
     typing_delays,
 )
-from tests.dashboard.samples import deployment
 from tests.dashboard.server import DashboardServer, dashboard_server
-from tests.dashboard.simulated_logs import SimulatedLogs, pod
 from tests.dashboard.tasks import traced_tasks
 
+from benchmarks.dashboard.logs import measure_logs, measure_long_logs
 from benchmarks.dashboard.served import measure_served
 from benchmarks.report import machine, report, store_table
 
@@ -42,9 +41,6 @@ MANY_ROWS: Final = 100_000
 EVENTS_PER_SECOND: Final = 1000
 FILTERS: Final = ("99", "status:crash", "age>10d", "/7{2}$/", "col:Restarts>3")
 LIST: Final = "list/core/v1/pods"
-LOGS: Final = 20
-LINES_PER_SECOND: Final = 1000
-LOG_LIST: Final = "object/apps/v1/deployments/default/web?tab=logs"
 _PAINTS: Final = 9
 _PODS: Final = 1000
 _OPENINGS: Final = 9
@@ -82,6 +78,8 @@ GATES: Final[Mapping[str, Gate]] = {
     "typing during 20 logs of 1,000 lines/s, 98 %": Gate(200, "ms"),
     "heap with 100,000 lines of logs": Gate(100, "MB"),
     "heap grown by further lines of logs": Gate(10, "MB"),
+    "heap with a full log of 1,000 lines/s": Gate(100, "MB"),
+    "heap grown by a full log of 1,000 lines/s": Gate(5, "MB"),
     "longest task with 100,000 rows, CPU time": Gate(100, "ms"),
     "files of the page a second": Gate(3000, "/s", least=True),
     "unchanged files a second": Gate(3000, "/s", least=True),
@@ -167,28 +165,6 @@ def measure_relations(server: DashboardServer, chromium: Browser) -> Iterator[tu
         report(f"on the clock, the longest task took {tasks.longest_ms:.0f} ms")
 
 
-def measure_logs(server: DashboardServer, chromium: Browser, seconds: float) -> Iterator[tuple[str, float]]:
-    """Yield the figures of the logs of a Deployment whose Pods write without an end."""
-    server.shell.replaced.clear()
-    server.shell.features = ["stream"]
-    logs = SimulatedLogs(server, rate=LINES_PER_SECOND)
-    server.create("/apis/apps/v1/namespaces/default/deployments", deployment("web"))
-    for i in range(LOGS):
-        server.create("/api/v1/namespaces/default/pods", pod(f"web-{i}", app="web"))
-        logs.serve(f"web-{i}")
-    with chromium.page(LOG_LIST) as page:
-        expect(page.get_by_text(f"{LOGS} live")).to_be_visible(timeout=30_000)
-        sent = logs.sent
-        yield "typing during 20 logs of 1,000 lines/s, 98 %", typing_delays(page, seconds)["p98"]
-        report(f"{(logs.sent - sent) / seconds:.0f} lines a second were sent")
-        expect(page.get_by_text("older lines were dropped")).to_be_visible(timeout=120_000)
-        full, sent = heap_bytes(page), logs.sent
-        yield "heap with 100,000 lines of logs", full / 1e6
-        page.wait_for_timeout(seconds * 1000)
-        yield "heap grown by further lines of logs", (heap_bytes(page) - full) / 1e6
-        report(f"{logs.sent - sent:,} further lines were sent")
-
-
 def paints(chromium: Browser) -> Iterator[float]:
     """Yield the times of first paints in milliseconds, each in a new page."""
     for _ in range(_PAINTS):
@@ -206,9 +182,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.dashboard", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="duration of the events (60)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where to store the results")
+    parser.add_argument(
+        "--log-minutes",
+        type=float,
+        default=0,
+        help="measure only a log of 1,000 lines/s, for this time, and store nothing",
+    )
     given = parser.parse_args(arguments)
     build(ROOT)
     figures: dict[str, float] = {}
+    if given.log_minutes:
+        with dashboard_server("none", 1) as server, browser(server.address) as chromium:
+            for name, value in measure_long_logs(server, chromium, given.log_minutes * 60):
+                figures[name] = value
+                note(name, value)
+        return result_of(figures)
     with dashboard_server("none", 1) as server, browser(server.address) as chromium:
         for name, value in measure(server, chromium, given.seconds):
             figures[name] = value
@@ -218,6 +206,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         figures[name] = value
         note(name, value)
     report(f"stored in {store(figures, machine(), given.results)}")
+    return result_of(figures)
+
+
+def result_of(figures: Mapping[str, float]) -> int:
+    """Return the exit code: 1 if a figure is over its gate."""
     return 0 if all(GATES[name].holds(value) for name, value in figures.items()) else 1
 
 

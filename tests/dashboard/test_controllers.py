@@ -41,10 +41,12 @@ def kubeconfig_of(server: DashboardServer, path: Path) -> Path:
 
 
 @contextmanager
-def running_operator(server: DashboardServer, folder: Path, **environment: str) -> Iterator[None]:
+def running_operator(
+    server: DashboardServer, folder: Path, *flags: str, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run the operator next to the server until the end of the block."""
     arguments = [
-        "--leader-elect",
+        *flags,
         "--metrics-bind-address=0.0.0.0:0",
         "--health-probe-bind-address=0",
         "--log-level=warning",
@@ -53,27 +55,32 @@ def running_operator(server: DashboardServer, folder: Path, **environment: str) 
     command = [sys.executable, "-m", "tests.dashboard.failing_operator", *arguments]
     with subprocess.Popen(command, env=variables, cwd=ROOT) as process:
         try:
-            yield
+            yield process
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
 
 
-@pytest.fixture(scope="module")
-def operator(server: DashboardServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Run the operator as the process of the Pod boxes-0, with a broken and a good object."""
-    pod: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "boxes-0"}}
+def create_pod(server: DashboardServer, name: str) -> None:
+    """Create the Pod for a process on this machine."""
+    pod: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}}
     pod["spec"] = {"nodeName": "elsewhere", "containers": [{"name": "boxes", "image": "boxes"}]}
     server.create("/api/v1/namespaces/default/pods", pod)
     address = own_address()
     status = {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
-    server.patch("/api/v1/namespaces/default/pods/boxes-0/status", {"status": status})
+    server.patch(f"/api/v1/namespaces/default/pods/{name}/status", {"status": status})
+
+
+@pytest.fixture(scope="module")
+def operator(server: DashboardServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Run the operator as the process of the Pod boxes-0, with a broken and a good object."""
+    create_pod(server, "boxes-0")
     server.create("/apis/apps/v1/namespaces/default/deployments", deployment("web"))
     broken, good = config_map("broken"), config_map("good")
     for each in (broken, good):
         each["metadata"]["labels"] = {"copy": "yes"}
     server.create(MAPS, broken, good)
-    with running_operator(server, tmp_path_factory.mktemp("operator"), POD_NAME="boxes-0"):
+    with running_operator(server, tmp_path_factory.mktemp("operator"), "--leader-elect", POD_NAME="boxes-0"):
         yield
 
 
@@ -216,3 +223,26 @@ def test_objects_that_only_control_loops_reconcile_cannot_be_paused(server: Dash
         page.get_by_role("button", name="Actions").click()
         expect(page.get_by_role("button", name="Restart")).to_be_visible()
         expect(page.get_by_role("button", name="Pause reconciles")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("operator")
+def test_an_operator_without_leader_election_is_listed_until_its_end(
+    server: DashboardServer, chromium: Browser, tmp_path: Path
+) -> None:
+    create_pod(server, "boxes-1")
+    leases = LEASE.rpartition("/")[0]
+    with chromium.page("server/controllers") as page:
+        heading = page.get_by_role("heading", name="boxes default · boxes-1")
+        with running_operator(server, tmp_path, POD_NAME="boxes-1") as process:
+            expect(heading).to_be_visible(timeout=60_000)
+            section = page.locator(".reporter", has=heading)
+            expect(section.get_by_role("row", name="boxes")).to_be_visible(timeout=45_000)
+            process.kill()
+            expect(section.get_by_text("The process does not respond.")).to_be_visible(timeout=30_000)
+        server.patch(f"{leases}/boxes-reports-0", {"spec": {"renewTime": "2026-01-02T03:04:05.000000Z"}})
+        expect(heading).to_have_count(0, timeout=30_000)
+    with chromium.page("server/controllers") as page, running_operator(server, tmp_path):
+        laptop = page.get_by_text(re.compile(r"It runs outside the cluster, on .+:\d+\. No proxy"))
+        expect(laptop).to_be_visible(timeout=60_000)
+    assert server.http.get(f"{leases}/boxes-reports-0").json()["spec"]["holderIdentity"] == ""
+    assert server.http.get(f"{leases}/boxes-reports-1").status_code == 404

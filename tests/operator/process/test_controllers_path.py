@@ -63,4 +63,4 @@ def test_a_process_in_a_pod_names_it() -> None:
 
 def test_a_process_outside_has_no_key_in_its_lease() -> None:
     place = place_of({"HOSTNAME": "laptop"}, "laptop", "harbour", secure=True)
-    assert json.loads(place.annotations(8443)[ANNOTATION]) == {"host": "laptop"}
+    assert json.loads(place.annotations(8443)[ANNOTATION]) == {"host": "laptop", "port": 8443, "scheme": "https"}

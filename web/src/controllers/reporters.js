@@ -10,6 +10,8 @@ const LEASES = { group: "coordination.k8s.io", version: "v1", plural: "leases" }
 const PODS = { group: "", version: "v1", plural: "pods" };
 const LEASES_PATH = `/apis/coordination.k8s.io/v1/leases?labelSelector=${encodeURIComponent(ANNOTATION)}&limit=100`;
 const KEPT_MS = 5000;
+/** Time after the end of a Lease until its process counts as ended: clocks differ. */
+const MARGIN_MS = 60_000;
 /** Names of Kubernetes objects. Others could lead the request to another path. */
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
@@ -48,7 +50,7 @@ async function find() {
   const server = { id: "server", title: "", path: PATH, headers: {}, hidden: mayReadPath ? "" : "path", lease: null };
   if (!mayListLeases) return { reporters: [server], mayListLeases };
   const leases = await session.transport.json(LEASES_PATH);
-  const operators = (leases.items ?? []).map(reporterOf).filter((/** @type {Reporter | null} */ each) => each !== null);
+  const operators = (leases.items ?? []).map((/** @type {any} */ each) => reporterOf(each, Date.now())).filter((/** @type {Reporter | null} */ each) => each !== null);
   await Promise.all(operators.map(checkRight));
   return { reporters: [server, ...operators], mayListLeases };
 }
@@ -64,25 +66,27 @@ async function checkRight(reporter) {
 
 /**
  * Return the reporter that a Lease announces. The Pod must be in the namespace of the Lease: a Lease may not lead the
- * page to other places.
+ * page to other places. A process without leader election has a Lease of its own, which means nothing after its end.
  * @param {any} lease
+ * @param {number} nowMs
  * @returns {Reporter | null}
  */
-export function reporterOf(lease) {
-  const { namespace, name, annotations } = lease.metadata ?? {};
+export function reporterOf(lease, nowMs) {
+  const { namespace, name, annotations, labels } = lease.metadata ?? {};
   const place = parsed(annotations?.[ANNOTATION]);
-  if (!place) return null;
-  const holder = String(lease.spec?.holderIdentity ?? "");
+  const { holderIdentity, renewTime, leaseDurationSeconds } = lease.spec ?? {};
+  const holder = Date.parse(renewTime) + leaseDurationSeconds * 1000 + MARGIN_MS < nowMs ? "" : String(holderIdentity ?? "");
+  if (!place || (!holder && labels?.[ANNOTATION] === "process")) return null;
   const { pod = "", port, scheme, key } = place;
   const reachable = place.namespace === namespace && NAME.test(pod) && Number.isInteger(port) && port > 0 && port < 65_536;
   const upstream = `${scheme === "http" ? "http" : "https"}:${pod}:${port}`;
   return {
     id: `${namespace}/${name}`,
-    title: name,
+    title: labels?.[ANNOTATION] === "process" ? name.replace(/-reports-\d$/, "") : name,
     path: reachable ? `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(upstream)}/proxy${PATH}` : "",
     headers: reachable && typeof key === "string" && /^[\w-]{1,200}$/.test(key) ? { [KEY_HEADER]: key } : {},
     hidden: holder === "" ? "no_leader" : reachable ? "" : "outside",
-    lease: { namespace, name, holder, pod: reachable ? pod : "", host: String(place.host ?? "") },
+    lease: { namespace, name, holder, pod: reachable ? pod : "", host: `${place.host ?? ""}${port ? `:${port}` : ""}` },
   };
 }
 

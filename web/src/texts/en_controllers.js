@@ -13,7 +13,7 @@ export default {
   "controllers.all_idle": "No controller has work.",
   "controllers.none": "No controllers run in this process.",
   "controllers.none_match": "No controller has this name.",
-  "controllers.no_operators": "No operator announces its controllers. One that runs with leader election does, in its Lease.",
+  "controllers.no_operators": "No operator announces its controllers. One that serves its metrics does, in a Lease.",
   "controllers.no_leases": "You may not list Leases, so the page finds no operators.",
   "controllers.hidden_path": "You may not read them. A cluster role must allow get on the nonResourceURL /debug/controllers.",
   "controllers.hidden_proxy": "You may not use the proxy of its Pod: get on pods/proxy in namespace {namespace}.",

@@ -13,7 +13,7 @@ export default {
   "controllers.all_idle": "没有控制器有待处理的工作。",
   "controllers.none": "该进程中没有运行控制器。",
   "controllers.none_match": "没有此名称的控制器。",
-  "controllers.no_operators": "没有 Operator 公布其控制器。启用选主的 Operator 会在其 Lease 中公布。",
+  "controllers.no_operators": "没有 Operator 公布其控制器。提供指标的 Operator 会在 Lease 中公布。",
   "controllers.no_leases": "您无权列出 Lease，因此页面找不到 Operator。",
   "controllers.hidden_path": "您无权读取。需要一个 ClusterRole 允许对 nonResourceURL /debug/controllers 执行 get。",
   "controllers.hidden_proxy": "您无权使用其 Pod 的代理：需要命名空间 {namespace} 中 pods/proxy 的 get 权限。",

@@ -29,6 +29,7 @@ from sampan.operator.process.command_line import read_configuration
 from sampan.operator.process.log import set_up_log
 from sampan.operator.process.loop_delays import OperatorLoopWatch
 from sampan.operator.process.metrics_server import MetricsServer
+from sampan.operator.reports import Place, ReportLease
 from sampan.operator.reports.place import place_of
 from sampan.operator.service_reference import ServiceReference
 from sampan.operator.settings import OperatorSettings
@@ -195,7 +196,10 @@ async def run_manager(manager: Manager, settings: OperatorSettings, environ: Map
 
     Raises `NoConnection`, and the errors of `Manager.run`.
     """
-    _add_metrics_server(manager, settings, os.environ if environ is None else environ)
+    served = _add_metrics_server(manager, settings, os.environ if environ is None else environ)
+    if served is not None and manager.options.leader_election is None:
+        # Its rights are not those of the operator's role: the operator works without them.
+        manager.add(_report_lease(manager, *served))
     for line in await missing_parts(manager.client.direct, _kinds(manager), manager.rights(selected=False)):
         _log.error("the cluster lacks a part: %s", line)
     watch = OperatorLoopWatch(manager.registry)
@@ -203,13 +207,15 @@ async def run_manager(manager: Manager, settings: OperatorSettings, environ: Map
         await manager.run(handle_signals=True)
 
 
-def _add_metrics_server(manager: Manager, settings: OperatorSettings, environ: Mapping[str, str]) -> None:
+def _add_metrics_server(
+    manager: Manager, settings: OperatorSettings, environ: Mapping[str, str]
+) -> tuple[MetricsServer, Place] | None:
+    """Add the metrics server. Return it with its place; None without an address."""
     address = settings.metrics_bind_address
     if not address:
-        return
+        return None
     secure = settings.metrics_secure
-    election = manager.options.leader_election
-    place = place_of(environ, manager.options.host, "" if election is None else election.namespace, secure=secure)
+    place = place_of(environ, manager.options.host, _lease_namespace(manager), secure=secure)
     server = MetricsServer(
         manager.registry,
         address,
@@ -222,6 +228,25 @@ def _add_metrics_server(manager: Manager, settings: OperatorSettings, environ: M
     )
     manager.annotate_lease(lambda: LeaseNote(place.labels(), place.annotations(server.port)))
     manager.add(server, group=Group.HTTP_SERVERS)
+    return server, place
+
+
+def _report_lease(manager: Manager, server: MetricsServer, place: Place) -> ReportLease:
+    """Return the part that announces the reports of a process without leader election."""
+    return ReportLease(
+        manager.client.direct,
+        manager.reports.name or "operator",
+        namespace=_lease_namespace(manager),
+        place=place,
+        port=lambda: server.port,
+        clock=manager.options.clock,
+    )
+
+
+def _lease_namespace(manager: Manager) -> str:
+    """Return the namespace of the Lease: that of the Pod, or of the context."""
+    election = manager.options.leader_election
+    return manager.client.direct.namespace if election is None else election.namespace
 
 
 def _certificates(manager: Manager, settings: OperatorSettings) -> CertificateSource:
