@@ -14,7 +14,8 @@ from tests.dashboard.server import DashboardServer
 from tests.dashboard.webhook import configuration, webhook
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
-WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+WEBHOOKS = f"{POLICIES}/validatingwebhookconfigurations"
 BIG = """(length) => {
   const data = new DataTransfer();
   data.setData("text/plain", "x".repeat(length));
@@ -31,6 +32,15 @@ def judge(request: dict[str, Any]) -> dict[str, Any]:
     return {"allowed": True, "warnings": [f"spec.port is unusual: {port}"] if port == "odd" else []}
 
 
+def policy() -> dict[str, Any]:
+    """Return a ValidatingAdmissionPolicy that refuses white ships. Its refusal names the field in its message only."""
+    matched = {"apiGroups": ["harbour.example.com"], "apiVersions": ["v1"], "resources": ["ships"]}
+    rule = {"expression": "object.spec.?colour.orValue('') != 'white'", "message": "spec.colour: white is reserved"}
+    rules = [{**matched, "operations": ["CREATE", "UPDATE"]}]
+    spec = {"matchConstraints": {"resourceRules": rules}, "validations": [rule]}
+    return {"metadata": {"name": "colours"}, "spec": spec}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def objects(server: DashboardServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder: Path = tmp_path_factory.mktemp("webhook")
@@ -39,6 +49,9 @@ def objects(server: DashboardServer, tmp_path_factory: pytest.TempPathFactory) -
     with webhook(folder, judge) as client:
         hook = configuration("Validating", "ports.example.com", client, ["ships"], "harbour.example.com")
         server.create(WEBHOOKS, hook)
+        server.create(f"{POLICIES}/validatingadmissionpolicies", policy())
+        binding = {"spec": {"policyName": "colours", "validationActions": ["Deny"]}, "metadata": {"name": "colours"}}
+        server.create(f"{POLICIES}/validatingadmissionpolicybindings", binding)
         yield
 
 
@@ -81,6 +94,18 @@ def test_an_unknown_field_a_wrong_type_a_rule_and_a_webhook_have_marks_on_their_
             "sails": 'unknown field "spec.sails"',
             "size": "must be of type integer",
             "masts": "a ship has less than nine masts",
+            "port": "no landing at forbidden-bay",
+        }.items():
+            assert [each for each in marks(page) if message in each] != [], message
+            expect(line(page, f"{name}:").locator(".cm-lintRange-error")).to_be_visible()
+
+
+def test_a_policy_has_a_mark_on_its_line_and_hides_no_later_refusal(chromium: Browser) -> None:
+    with chromium.page("edit/harbour.example.com/v1/ships/default/one") as page:
+        replace_in_line(page, "port: Hull", "port: forbidden-bay\n  colour: white")
+        expect(page.get_by_text("2 errors")).to_be_visible()
+        for name, message in {
+            "colour": "spec.colour: white is reserved",
             "port": "no landing at forbidden-bay",
         }.items():
             assert [each for each in marks(page) if message in each] != [], message

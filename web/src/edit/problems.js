@@ -51,7 +51,7 @@ function mentionedPath(message) {
   if (/namespace of the (provided )?object/.test(message)) return ["metadata", "namespace"];
   const decoded = /Go struct field \w*\.([\w.\-/]+) of type/.exec(message);
   if (decoded) return parsePath(decoded[1]);
-  const typed = /: \.([^\s:]+): /.exec(message) ?? /^([a-z]\w*(?:\[[^\]]*\]|\.[\w\-/]+)+)(?=[:\s])/.exec(message);
+  const typed = /: \.([^\s:]+): /.exec(message) ?? /^([a-z]\w*(?:\[[^\]]*\]|\.[\w\-/]+)+)(?=:|\s(?!"))/.exec(message);
   if (typed) return parsePath(typed[1]);
   const named = /\b((?:spec|metadata|data|stringData)(?:\.[\w\-/]+|\[[^\]\s]*\])+)/.exec(message);
   return named ? parsePath(named[1].replace(/\.$/, "")) : null;
