@@ -40,7 +40,8 @@ class Shell:
     tokens: dict[str, UserInfo] = field(default_factory=dict)
     """Users by the tokens and one-time links that log in."""
     replaced: dict[str, Any] = field(default_factory=dict)
-    """Responses instead of those of the server, by path: an object, a `Response`, or a function of the request."""
+    """Responses instead of those of the server, by path: an object, a `Response`, or a function of the request, which
+    returns None for the response of the server."""
     features: list[str] = field(default_factory=list)
     """Features of the server that the page may use."""
     requests: list[tuple[str, str, int]] = field(default_factory=list)
@@ -77,7 +78,8 @@ class Shell:
             if path in self.replaced:
                 replacement = self.replaced[path]
                 replacement = replacement(request) if callable(replacement) else replacement
-                return replacement if isinstance(replacement, Response) else _json(replacement)
+                if replacement is not None:
+                    return replacement if isinstance(replacement, Response) else _json(replacement)
             if path == STREAM:
                 multiplex = lambda socket: Multiplex(socket, request, handler).run()  # noqa: E731
                 return accept(request, multiplex, message_bytes_max=MESSAGE_BYTES_MAX)

@@ -49,7 +49,8 @@ def test_links_stay_at_the_time_and_objects_are_read_only(server: DashboardServe
         for name in ("Edit", "Actions", "Commands"):
             expect(page.get_by_role("button", name=name)).to_have_count(0)
         page.keyboard.press("e")
-        assert "/object/" in page.url
+        expect(page.get_by_role("heading", name="Read-only: the page shows the past")).to_be_visible()
+        page.go_back()
         page.get_by_role("button", name="Later change").click()
         expect(page.get_by_text("newer", exact=True)).to_be_visible()
         page.get_by_role("button", name="Earlier change").click()
@@ -94,3 +95,50 @@ def test_the_clock_at_the_top_shows_an_earlier_time(server: DashboardServer, chr
         expect(page.get_by_role("region", name="The page shows the past")).to_be_visible()
         page.get_by_role("button", name="Show an earlier time").click()
         expect(page.get_by_role("region", name="The page shows the past")).to_have_count(0)
+
+
+def test_a_quiet_list_is_not_called_too_old_while_the_history_reaches_the_time(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "renewed"}}
+    server.create("/apis/coordination.k8s.io/v1/namespaces/default/leases", lease)
+    server.create(CONFIG_MAPS, config_map("quiet"))
+    at = moment(server)
+
+    def respond(request: Request) -> Response | None:
+        if "sampan.dev/history" not in request.wire.query:
+            return None
+        end = {"type": "END", "reason": "Expired", "continue": ""}
+        return Response(200, json.dumps(end).encode() + b"\n", "application/x-ndjson")
+
+    server.shell.replaced[CONFIG_MAPS] = respond
+    with chromium.page(f"list/core/v1/configmaps?ns=default&at={at}") as page:
+        expect(page.get_by_role("row").filter(has_text="quiet")).to_be_visible()
+        expect(page.get_by_text("The history does not reach this time")).to_have_count(0)
+
+
+def test_a_deletion_without_a_known_time_is_placed_by_the_changes_before_it(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    """As after a restart: the server knows the users and times of recent writes only."""
+    server.create(CONFIG_MAPS, config_map("there-then"))
+    at = moment(server)
+    server.create(CONFIG_MAPS, config_map("created-later"))
+    server.delete(f"{CONFIG_MAPS}/there-then")
+    changes = server.http.get(f"{CONFIG_MAPS}?sampan.dev/history=changes").text.splitlines()
+
+    def respond(request: Request) -> Response | None:
+        before = int(request.wire.param("sampan.dev/before") or 1 << 40)
+        if "sampan.dev/history" not in request.wire.query:
+            return None
+        written = [json.loads(each) for each in changes[:-1]]
+        found = [each for each in written if int(each["resourceVersion"]) < before][: int(request.wire.param("limit"))]
+        lines = [each | ({"time": None} if each["type"] == "DELETED" else {}) for each in found]
+        end = {"type": "END", "reason": "Limit" if lines else "Created", "continue": ""}
+        text = "\n".join(json.dumps(each) for each in [*lines, end])
+        return Response(200, text.encode() + b"\n", "application/x-ndjson")
+
+    server.shell.replaced[CONFIG_MAPS] = respond
+    with chromium.page(f"list/core/v1/configmaps?ns=default&at={at}") as page:
+        expect(page.get_by_role("row").filter(has_text="there-then")).to_be_visible()
+        expect(page.get_by_role("row").filter(has_text="created-later")).to_have_count(0)

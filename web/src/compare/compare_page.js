@@ -2,7 +2,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { LAST_APPLIED } from "../details/secret.js";
-import { apiPath, pluralTitle } from "../discovery/kinds.js";
+import { pluralTitle } from "../discovery/kinds.js";
 import { readManifest } from "../edit/manifest.js";
 import { withoutServerFields } from "../edit/server_fields.js";
 import { html } from "../frame/html.js";
@@ -11,6 +11,7 @@ import { screen } from "../frame/screen.js";
 import { Empty, Loading } from "../frame/states.js";
 import { DifferenceTable } from "../history/difference_table.js";
 import { namesOf } from "../palette/entries.js";
+import { readObject } from "../past/read.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { query, setQuery } from "../routes/location.js";
 import { listAddress, objectAddress } from "../routes/routes.js";
@@ -100,7 +101,7 @@ function useObject(kind, place, near) {
     if (!place) return undefined;
     const stop = new AbortController();
     const [name, namespace = near] = place.split("/").reverse();
-    session.transport.json(apiPath(kind, namespace, name), { signal: stop.signal }).then(
+    readObject(kind, namespace, name, { signal: stop.signal }).then(
       (object) => (found.value = { object, error: null }),
       (error) => stop.signal.aborted || (found.value = { object: null, error }),
     );

@@ -2,7 +2,7 @@
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { Empty, Loading } from "../frame/states.js";
-import { CONTROLLERS } from "../routes/routes.js";
+import { serverAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
 import { safeMessage, visible } from "../transport/errors.js";
@@ -18,9 +18,9 @@ export function ControllerView({ reporter, name }) {
   const reports = useReports({ controller: name }, reporter);
   if (!reports.value) return html`<${Loading} />`;
   const [reported] = reports.value.all;
-  const back = html`<a class="crumb" href=${CONTROLLERS}><${Icon} name="back" />${t("controllers.title")}</a>`;
+  const back = html`<a class="crumb" href=${serverAddress("controllers")}><${Icon} name="back" />${t("controllers.title")}</a>`;
   if (!reported || (reported.error?.code === 404 && !reported.report)) {
-    return html`<${Empty} whole icon="box" title=${t("controllers.gone", { name })} hint=${t("controllers.gone_hint")}><a class="button" href=${CONTROLLERS}>${t("controllers.title")}</a><//>`;
+    return html`<${Empty} whole icon="box" title=${t("controllers.gone", { name })} hint=${t("controllers.gone_hint")}><a class="button" href=${serverAddress("controllers")}>${t("controllers.title")}</a><//>`;
   }
   const { report } = reported;
   const [controller] = report?.controllers ?? [];

@@ -1,8 +1,7 @@
 /** Table of the controllers of one process. */
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
-import { withQuery } from "../routes/location.js";
-import { CONTROLLERS } from "../routes/routes.js";
+import { serverAddress } from "../routes/routes.js";
 import { numberFormat, t } from "../texts/catalogue.js";
 import { visible } from "../transport/errors.js";
 import { perMinute, shortDuration } from "./figures.js";
@@ -34,7 +33,7 @@ export function ControllersTable({ reporter, controllers, stale }) {
 function Row({ reporter, each }) {
   const { queue, failing = 0 } = each;
   const isPlain = each.workers === undefined;
-  const address = withQuery(CONTROLLERS, { of: reporter.id === "server" ? "" : reporter.id, controller: each.name });
+  const address = serverAddress("controllers", { of: reporter.id === "server" ? "" : reporter.id, controller: each.name });
   return html`<tr>
     <th scope="row" class="controller-name">${isPlain ? html`<span translate=${false}>${visible(each.name)}</span>` : html`<a translate=${false} href=${address}>${visible(each.name)}</a>`}</th>
     <td class="secondary" translate=${false}>${each.resource ? visible(kindText(each.resource)) : html`<span class="none">–</span>`}</td>

@@ -2,8 +2,8 @@
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { Empty, Loading } from "../frame/states.js";
-import { query, withQuery } from "../routes/location.js";
-import { CONTROLLERS } from "../routes/routes.js";
+import { query } from "../routes/location.js";
+import { serverAddress } from "../routes/routes.js";
 import { clockFormat, t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
 import { safeMessage, visible } from "../transport/errors.js";
@@ -38,7 +38,7 @@ export function ReconcilesView({ kind, object, deleted }) {
 
 /** @param {{ reporter: import("./reporters.js").Reporter, each: any }} props */
 function ByController({ reporter, each }) {
-  const address = withQuery(CONTROLLERS, { of: reporter.id === "server" ? "" : reporter.id, controller: each.controller });
+  const address = serverAddress("controllers", { of: reporter.id === "server" ? "" : reporter.id, controller: each.controller });
   const wanted = writerOf(each.reconciles);
   return html`<section><h2 class="by-controller"><a translate=${false} href=${address}>${visible(each.controller)}</a>
       ${reporter.lease && html`<span class="count" translate=${false}>${visible(reporter.id)}</span>`}

@@ -3,6 +3,7 @@ import { batch, signal } from "@preact/signals";
 import { apiPath } from "../discovery/kinds.js";
 import { readChanges } from "../history/records.js";
 import { allowedNamespaces } from "../lists/namespaces.js";
+import { historyEnd } from "../past/read.js";
 import { session } from "../session/session.js";
 
 const SCOPES_MAX = 20;
@@ -39,7 +40,7 @@ export class Deletions {
     this.loading.value = true;
     const { signal: stop } = this.stop;
     try {
-      this.next ??= new Map((await this.#scopes(stop)).map((each) => [each, ""]));
+      this.next ??= new Map(await Promise.all((await this.#scopes(stop)).map(async (each) => /** @type {[string, string]} */ ([each, await historyEnd(apiPath(this.kind, each), stop)]))));
       const next = new Map();
       const pages = await Promise.all([...this.next].map(async ([scope, before]) => {
         const page = await readChanges(session.transport, apiPath(this.kind, scope), "deleted", { before }, stop);

@@ -1,4 +1,6 @@
 /** Health of a whole object, from its conditions and status, and its problems. */
+import { now } from "../time/clock.js";
+
 
 /** @typedef {import("../health/row_health.js").Problem} Problem */
 
@@ -60,7 +62,7 @@ export function problemsOf(object) {
   /** @type {Problem[]} */
   const problems = [];
   const { metadata, status } = object;
-  if (metadata.deletionTimestamp && Date.now() - Date.parse(metadata.deletionTimestamp) > PATIENCE_MS) {
+  if (metadata.deletionTimestamp && now.peek() - Date.parse(metadata.deletionTimestamp) > PATIENCE_MS) {
     const finalizers = (metadata.finalizers ?? []).join(", ");
     problems.push({ key: finalizers ? "problem.terminating" : "problem.terminating_plain", values: { finalizers }, at: metadata.deletionTimestamp });
   }

@@ -20,6 +20,7 @@ import { ObjectStore } from "./object_store.js";
 import { objectLevel } from "./object_health.js";
 import { Gone } from "../past/gone.js";
 import { momentText } from "../past/moment.js";
+import { PresentOnly } from "../past/not_past.js";
 import { fullInstant, humanDuration } from "../time/age.js";
 import { now } from "../time/clock.js";
 import { Related } from "./related.js";
@@ -55,7 +56,7 @@ function KindObject({ kind, namespace, name }) {
         document.getElementById("view")?.focus();
       },
       back: () => go(list),
-      edit: () => momentText.peek() || !present.peek() || go(editAddress(kind, namespace, name)),
+      edit: () => !present.peek() || go(editAddress(kind, namespace, name)),
     };
     return () => {
       objectActions.value = null;
@@ -153,7 +154,7 @@ function Shown({ kind, object, deletedAt, related, list, left }) {
           ${each.Badge && html`<${each.Badge} ...${props} />`}</button>`)}
       </div>
     </header>
-    <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab.name}`} tabindex="0"><${tab.View} key=${tab.name} ...${props} /></div>
+    <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab.name}`} tabindex="0"><${momentText.value && tab.present ? PresentOnly : tab.View} key=${tab.name} ...${props} /></div>
   </article>`;
 }
 

@@ -4,6 +4,8 @@ import { useEffect } from "preact/hooks";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { apiPath } from "../discovery/kinds.js";
+import { momentText } from "../past/moment.js";
+import { readObject } from "../past/read.js";
 import { objectAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
@@ -23,7 +25,7 @@ export function ReferenceLink({ reference, showKind = false }) {
   const path = kind ? apiPath(kind, namespace, reference.name) : "";
   useEffect(() => {
     let current = true;
-    if (path) isMissing(path).then((found) => current && (missing.value = found), () => {});
+    if (kind) isMissing(kind, namespace, reference.name).then((found) => current && (missing.value = found), () => {});
     return () => {
       current = false;
     };
@@ -36,12 +38,17 @@ export function ReferenceLink({ reference, showKind = false }) {
   </a>`;
 }
 
-/** @param {string} path */
-function isMissing(path) {
+/**
+ * @param {import("../discovery/kinds.js").Kind} kind
+ * @param {string} namespace
+ * @param {string} name
+ */
+function isMissing(kind, namespace, name) {
+  const path = `${momentText.peek()} ${apiPath(kind, namespace, name)}`;
   const kept = checked.get(path);
   if (kept && Date.now() - kept.at < KEPT_MS) return kept.missing;
   if (checked.size >= CHECKED_MAX) checked.clear();
-  const missing = session.transport.json(path, { accept: METADATA }).then(
+  const missing = readObject(kind, namespace, name, { accept: METADATA }).then(
     () => false,
     (error) => error instanceof StatusError && error.code === 404,
   );

@@ -4,7 +4,6 @@ import { hasReconciles } from "../controllers/reconciles.js";
 import { Lazy } from "../frame/lazy.js";
 import { query } from "../routes/location.js";
 import { hasLogs, isPod } from "../logs/pods.js";
-import { momentText } from "../past/moment.js";
 import { EventsView } from "./events_view.js";
 import { Overview } from "./overview.js";
 import { YamlView } from "./yaml_view.js";
@@ -17,6 +16,7 @@ import { YamlView } from "./yaml_view.js";
  * @typedef {object} Tab
  * @property {string} name value of the query parameter `tab`
  * @property {(props: TabProps) => any} View a view with a large library loads it with `Lazy`
+ * @property {boolean} [present] true for a view that knows the present only
  * @property {(kind: Kind, object: any, related: import("./related.js").Related) => boolean} [has] false for an object without this tab; all have it by default
  * @property {(props: TabProps) => any} [Badge]
  */
@@ -38,14 +38,14 @@ const OF_PRESENT_PODS = new Set(["logs", "terminal"]);
 /** @type {readonly Tab[]} */
 const TABS = [
   { name: FIRST_TAB, View: Overview },
-  { name: "logs", View: lazily("LogsView"), has: (...given) => !momentText.value && hasLogs(...given) },
-  { name: "terminal", View: lazily("TerminalView"), has: (kind) => !momentText.value && isPod(kind) },
+  { name: "logs", View: lazily("LogsView"), present: true, has: hasLogs },
+  { name: "terminal", View: lazily("TerminalView"), present: true, has: isPod },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
   { name: "relations", View: lazily("RelationsView") },
   { name: "history", View: lazily("HistoryView") },
   { name: "incident", View: lazily("IncidentView") },
-  { name: "reconciles", View: lazily("ReconcilesView"), has: (kind, object) => hasReconciles(kind, object) || query.value.get("tab") === "reconciles" },
+  { name: "reconciles", View: lazily("ReconcilesView"), present: true, has: (kind, object) => hasReconciles(kind, object) || query.value.get("tab") === "reconciles" },
 ];
 
 /**

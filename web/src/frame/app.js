@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { ListPage } from "../lists/list_page.js";
 import { HomePage } from "../home/home_page.js";
 import { momentText } from "../past/moment.js";
+import { ReadOnly } from "../past/not_past.js";
 import { PastBar } from "../past/past_bar.js";
 import { Palette, paletteOpen } from "../palette/palette.js";
 import { address } from "../routes/location.js";
@@ -75,8 +76,10 @@ function Page({ route }) {
     case "object":
       return html`<${Lazy} load=${loadDetails} props=${{ route }} />`;
     case "create":
+      if (momentText.value) return html`<${ReadOnly} />`;
       return html`<${Lazy} load=${loadCreate} props=${{ route }} />`;
     case "edit":
+      if (momentText.value) return html`<${ReadOnly} />`;
       return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
     case "compare":
       return html`<${Lazy} load=${loadCompare} props=${{ route }} />`;

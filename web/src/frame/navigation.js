@@ -1,7 +1,7 @@
 /** Menu of kinds. It follows the server: a new CRD appears by itself. */
 import { useSignal } from "@preact/signals";
-import { BASE, address, query } from "../routes/location.js";
-import { SERVER_PAGES, listAddress, routeOf, serverAddress } from "../routes/routes.js";
+import { address, query } from "../routes/location.js";
+import { SERVER_PAGES, homeAddress, listAddress, routeOf, serverAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 import { pluralTitle } from "../discovery/kinds.js";
@@ -26,7 +26,7 @@ export function Navigation({ open }) {
     <div class="side-search"><${Icon} name="search" /><input type="search" aria-label=${t("nav.filter")} placeholder=${t("nav.filter")} autocomplete="off"
       value=${search.value} onInput=${(/** @type {any} */ event) => (search.value = event.target.value.trim())} /></div>
     <div class="side-scroll">
-      <a class="side-link home-link" href=${BASE} aria-current=${route.name === "home" ? "page" : null}>${t("app.home")}</a>
+      <a class="side-link home-link" href=${homeAddress()} aria-current=${route.name === "home" ? "page" : null}>${t("app.home")}</a>
       <a class="side-link home-link" href=${serverAddress(SERVER_PAGES[0])} aria-current=${route.name === "server" || route.name === "sessions" || route.name === "controllers" ? "page" : null}>${t("server.title")}</a>
       ${sections.map((section) => html`<${Section} key=${section.id + section.group} section=${section} current=${current} searching=${wanted !== ""} />`)}
       ${sections.length === 0 && wanted && html`<p class="hint">${t("nav.none")}</p>`}

@@ -2,11 +2,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { paletteOpen } from "../palette/palette.js";
-import { momentText } from "../past/moment.js";
+import { momentText, showsPast } from "../past/moment.js";
 import { enterPast, leave } from "../past/past_bar.js";
 import { isPathAllowed } from "../rights/access.js";
-import { BASE } from "../routes/location.js";
-import { SESSIONS } from "../routes/routes.js";
+import { homeAddress, serverAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { LANGUAGES, instantFormat, language, t, useLanguage } from "../texts/catalogue.js";
 import { helpOpen } from "./help.js";
@@ -21,12 +20,12 @@ export function TopBar({ menu, route }) {
   return html`<header class="top">
     <button type="button" class="icon-button menu-button" aria-label=${t("app.menu")} aria-expanded=${menu.value} aria-controls="kinds"
       onClick=${() => (menu.value = !menu.value)}><${Icon} name=${menu.value ? "close" : "menu"} /></button>
-    <a class="brand" href=${BASE} aria-label=${`${t("app.name")}: ${t("app.home")}`}><${Logo} /><span>${t("app.name")}</span></a>
+    <a class="brand" href=${homeAddress()} aria-label=${`${t("app.name")}: ${t("app.home")}`}><${Logo} /><span>${t("app.name")}</span></a>
     <span class="context ellipsis" translate=${false}>${session.login.value?.server?.context}</span>
     <button type="button" class="search-button" onClick=${() => (paletteOpen.value = true)}>
       <${Icon} name="search" /><span>${t("palette.open")}</span><kbd translate=${false}>${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
     </button>
-    ${(route.name === "list" || route.name === "object") && html`<button type="button" class="icon-button past-button" aria-label=${t("past.enter")} title=${t("past.enter")} aria-pressed=${Boolean(momentText.value)} onClick=${() => (momentText.peek() ? leave() : enterPast())}>
+    ${showsPast(route.name) && html`<button type="button" class="icon-button past-button" aria-label=${t("past.enter")} title=${t("past.enter")} aria-pressed=${Boolean(momentText.value)} onClick=${() => (momentText.peek() ? leave() : enterPast())}>
       <${Icon} name="history" /></button>`}
     <button type="button" class="icon-button keys-button" aria-label=${t("keys.help")} title=${t("keys.help")} onClick=${() => (helpOpen.value = true)}>
       <${Icon} name="keys" /></button>
@@ -80,7 +79,7 @@ function UserPanel({ onLeave }) {
 /** @param {{ maySee: boolean | undefined, onLeave: () => void }} props */
 function SessionsLink({ maySee, onLeave }) {
   const missing = maySee === false ? t("forbidden.needs", { verb: "get", resource: "/dashboard/sessions" }) : "";
-  return html`<a class="button wide-button" role="link" href=${missing ? null : SESSIONS} aria-disabled=${missing ? "true" : null} aria-describedby=${missing ? "sessions-needs" : null}
+  return html`<a class="button wide-button" role="link" href=${missing ? null : serverAddress("sessions")} aria-disabled=${missing ? "true" : null} aria-describedby=${missing ? "sessions-needs" : null}
     onClick=${() => missing || onLeave()}>
     <${Icon} name=${missing ? "lock" : "user"} />${t("app.sessions")}</a>
     ${missing && html`<p class="needs" id="sessions-needs">${missing}</p>`}`;

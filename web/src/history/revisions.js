@@ -1,10 +1,9 @@
 /** `Revisions`: the history of one object, page by page, with what changed in each revision and by whom. */
 import { signal } from "@preact/signals";
-import { apiPath } from "../discovery/kinds.js";
-import { session } from "../session/session.js";
+import { moment } from "../past/moment.js";
+import { readRevisions } from "../past/read.js";
 import { actorOf } from "./actor.js";
 import { changedFields } from "./changed_fields.js";
-import { readChanges } from "./records.js";
 
 /**
  * @typedef {{ revision: string, type: "ADDED" | "MODIFIED" | "DELETED", time: string | null, actor: import("./actor.js").Actor,
@@ -21,7 +20,7 @@ export class Revisions {
    * @param {string} name
    */
   constructor(kind, namespace, name) {
-    this.path = apiPath(kind, namespace, name);
+    this.read = (/** @type {string} */ before) => readRevisions(kind, namespace, name, { before }, this.stop.signal);
     /** The newest first. @type {import("@preact/signals").Signal<Revision[]>} */
     this.all = signal([]);
     /** Why there are no older ones; empty while there are. @type {import("@preact/signals").Signal<"" | "Created" | "Expired" | "Full">} */
@@ -41,7 +40,7 @@ export class Revisions {
     if (this.loading.peek() || this.end.peek()) return;
     this.loading.value = true;
     try {
-      const page = await readChanges(session.transport, this.path, "revisions", { before: this.next }, this.stop.signal);
+      const page = await this.read(this.next);
       this.#add(page);
       this.failed.value = null;
     } catch (error) {
@@ -54,10 +53,10 @@ export class Revisions {
 
   /** Read what was written since. Earlier revisions stay. */
   async newer() {
-    if (this.loading.peek() || !this.loaded.peek()) return;
+    if (this.loading.peek() || !this.loaded.peek() || moment.peek()) return;
     this.loading.value = true;
     try {
-      const page = await readChanges(session.transport, this.path, "revisions", {}, this.stop.signal);
+      const page = await this.read("");
       const known = this.changes[0]?.resourceVersion;
       const at = page.changes.findIndex((each) => each.resourceVersion === known);
       if (at < 0) {

@@ -1,10 +1,13 @@
 /** Number of objects of a kind, without reading them: from a list of one object. */
 import { apiPath } from "../discovery/kinds.js";
 import { allowedNamespaces } from "../lists/namespaces.js";
-import { session } from "../session/session.js";
+import { momentText } from "../past/moment.js";
+import { readList } from "../past/read.js";
 import { StatusError } from "../transport/errors.js";
 
 const ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/** Codes of a moment that the server has removed, and of a server without a history. */
+const NO_PAST = new Set([410, 501]);
 /** Namespaces that are read for a user without rights on all. */
 const NAMESPACES_MAX = 10;
 
@@ -20,17 +23,17 @@ export async function scopesOf(kind, stop) {
 }
 
 /**
- * Return how many objects a namespace has; null if the user may not list them.
+ * Return how many objects a namespace has; null if the user may not list them. Raises `StatusError` of a past that the server does not have.
  * @param {import("../discovery/kinds.js").Kind} kind
  * @param {string} namespace
  * @param {AbortSignal} stop
  */
 export async function countIn(kind, namespace, stop) {
   try {
-    const list = await session.transport.json(`${apiPath(kind, namespace)}?limit=1`, { accept: ACCEPT, signal: stop });
+    const list = await readList(apiPath(kind, namespace), { limit: "1" }, { accept: ACCEPT, signal: stop });
     return Number(list.items.length + (list.metadata?.remainingItemCount ?? 0));
   } catch (error) {
-    if (error instanceof StatusError) return null;
+    if (error instanceof StatusError && !(momentText.peek() && NO_PAST.has(error.code))) return null;
     throw error;
   }
 }

@@ -5,6 +5,9 @@ import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { screen } from "../frame/screen.js";
 import { isBuiltIn, pluralTitle } from "../discovery/kinds.js";
+import { Gone } from "../past/gone.js";
+import { momentText } from "../past/moment.js";
+import { Refused } from "../rights/refused.js";
 import { listAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { numberFormat, t } from "../texts/catalogue.js";
@@ -65,8 +68,11 @@ function Content({ shown, between, custom }) {
   const counts = useComputed(() => countsByKind(troubles.value));
   const tiles = (/** @type {Kind[]} */ kinds) => html`<ul class="tiles" role="list">${kinds.map((kind) => html`<${Tile} key=${kind.plural + kind.group} source=${source} kind=${kind}
     problems=${counts.value.get(kind) ?? 0} />`)}</ul>`;
+  const refused = source.refused.value;
+  if (refused) return html`<section class="home" aria-labelledby="page-title"><${Title} />${refused.code === 410 ? html`<${Gone} />` : html`<${Refused} error=${refused} />`}</section>`;
   return html`<section class="home" aria-labelledby="page-title"><${Title} />
     <div class="home-scroll">
+      ${momentText.value && html`<p class="hint">${t("past.home")}</p>`}
       <${Troubles} troubles=${troubles.value} ready=${ready.value} partly=${source.states.some((state) => state.partly)} />
       <div class="home-columns">
         <section><h2>${t("home.changes")}</h2><${Changes} changes=${changes.value} ready=${ready.value} /></section>

@@ -2,9 +2,12 @@
 import { signal } from "@preact/signals";
 import { pause } from "../discovery/discovery.js";
 import { apiPath } from "../discovery/kinds.js";
+import { momentText } from "../past/moment.js";
+import { readList } from "../past/read.js";
 import { session } from "../session/session.js";
 import { Reflector, TABLE } from "../table/reflector.js";
 import { TableStore } from "../table/store.js";
+import { StatusError } from "../transport/errors.js";
 import { countIn, scopesOf } from "./counts.js";
 
 /** A kind with more objects is counted, and its first objects are checked. */
@@ -31,6 +34,8 @@ export class HomeSource {
     this.states = kinds.map((kind) => ({ kind, store: new TableStore(), counted: undefined, partly: false }));
     /** Increases after changes, at most a few times a second. */
     this.version = signal(0);
+    /** Why the moment of the page cannot be shown. @type {import("@preact/signals").Signal<any>} */
+    this.refused = signal(null);
     this.watches = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
@@ -41,7 +46,7 @@ export class HomeSource {
     const stop = new AbortController();
     const waiting = [...this.states];
     const work = async () => {
-      for (let next = waiting.shift(); next && !stop.signal.aborted; next = waiting.shift()) await this.#begin(next, stop.signal).catch(() => {});
+      for (let next = waiting.shift(); next && !stop.signal.aborted; next = waiting.shift()) await this.#begin(next, stop.signal).catch((error) => this.#failed(error, stop.signal));
     };
     for (let i = 0; i < AT_ONCE; i++) work();
     const ends = this.states.map(({ store }) => store.version.subscribe(() => this.#changed()));
@@ -50,6 +55,11 @@ export class HomeSource {
       clearTimeout(this.timer);
       for (const end of ends) end();
     };
+  }
+
+  /** @param {unknown} error @param {AbortSignal} stop */
+  #failed(error, stop) {
+    if (!stop.aborted && error instanceof StatusError) this.refused.value = error;
   }
 
   #changed() {
@@ -82,7 +92,8 @@ export class HomeSource {
       const onListed = () => {
         state.counted = undefined;
       };
-      new Reflector({ transport, connection, path: apiPath(kind, scope), accept: TABLE, store: state.store, onListed }).run(stop).catch(() => {});
+      const onRefused = (/** @type {any} */ error) => error?.code === 410 && momentText.peek() && this.#failed(error, stop);
+      new Reflector({ transport, connection, path: apiPath(kind, scope), accept: TABLE, store: state.store, onListed, onRefused }).run(stop).catch(() => {});
     }
   }
 
@@ -93,16 +104,17 @@ export class HomeSource {
    * @param {AbortSignal} stop
    */
   async #readAgain({ kind, store, partly }, scopes, stop) {
-    const parameters = new URLSearchParams({ ...(partly ? SELECTED[kind.plural] : {}), limit: String(PART) });
+    const parameters = { ...(partly ? SELECTED[kind.plural] : {}), limit: String(PART) };
     while (!stop.aborted) {
       for (const scope of document.hidden ? [] : scopes) {
         const generation = store.begin();
         const path = apiPath(kind, scope);
-        const page = await session.transport.json(`${path}?${parameters}`, { accept: TABLE, signal: stop }).catch(() => null);
+        const page = await readList(path, parameters, { accept: TABLE, signal: stop }).catch(() => null);
         if (page === null) continue;
         store.addPage(path, page, generation);
         store.finish(path, generation);
       }
+      if (momentText.peek()) return;
       await pause(AGAIN_MS, stop);
     }
   }

@@ -5,6 +5,8 @@ import { pause } from "../discovery/discovery.js";
 import { apiPath } from "../discovery/kinds.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
+import { momentText } from "../past/moment.js";
+import { readList } from "../past/read.js";
 import { objectAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
@@ -29,6 +31,7 @@ export function Warnings() {
           if (found) events.value = newest(found);
           forbidden.value = found === null;
         }
+        if (momentText.peek()) return;
         await pause(AGAIN_MS, stop.signal);
       }
     };
@@ -49,8 +52,8 @@ export function Warnings() {
 async function warnings(stop) {
   const scopes = await scopesOf(EVENTS, stop);
   if (scopes === null) return null;
-  const paths = scopes.map((scope) => `${apiPath(EVENTS, scope)}?fieldSelector=type%3DWarning&limit=${READ_MAX}`);
-  const lists = await Promise.allSettled(paths.map((path) => session.transport.json(path, { signal: stop })));
+  const parameters = { fieldSelector: "type=Warning", limit: String(READ_MAX) };
+  const lists = await Promise.allSettled(scopes.map((scope) => readList(apiPath(EVENTS, scope), parameters, { signal: stop })));
   const found = lists.flatMap((list) => (list.status === "fulfilled" ? [list.value] : []));
   return found.length ? found.flatMap((list) => list.items) : null;
 }

@@ -1,9 +1,8 @@
 /** `Investigation`: reads the history of an object and of all around it. */
 import { signal } from "@preact/signals";
-import { apiPath } from "../discovery/kinds.js";
-import { NoHistory, readChanges } from "../history/records.js";
+import { NoHistory } from "../history/records.js";
 import { revisionsOf } from "../history/revisions.js";
-import { session } from "../session/session.js";
+import { readRevisions } from "../past/read.js";
 import { StatusError } from "../transport/errors.js";
 import { distinct, referencesOf, subjectsOf } from "./subjects.js";
 
@@ -74,6 +73,6 @@ export class Investigation {
 /** @param {import("./subjects.js").Subject} subject @param {AbortSignal} stop @returns {Promise<import("./suspects.js").Chapter>} */
 async function chapterOf(subject, stop) {
   const { kind, namespace, name } = subject;
-  const page = await readChanges(session.transport, apiPath(kind, namespace, name), "revisions", { limit: REVISIONS }, stop);
+  const page = await readRevisions(kind, namespace, name, { limit: REVISIONS }, stop);
   return { subject, revisions: revisionsOf(page.changes, page.reason === "Limit" && !page.next ? "Created" : page.reason) };
 }

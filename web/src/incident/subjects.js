@@ -1,6 +1,7 @@
 /** Objects whose changes can break an object: itself, its owners, what it owns, and what it refers to. */
 import { referenceAt } from "../details/references.js";
 import { apiPath } from "../discovery/kinds.js";
+import { readObject } from "../past/read.js";
 import { session } from "../session/session.js";
 
 /**
@@ -75,7 +76,7 @@ async function ownersOf(object, namespace, signal) {
     if (!kind || RESTLESS.has(kind.plural)) break;
     const place = kind.namespaced ? namespace : "";
     // Without the right to read an owner, its changes may still be readable.
-    current = await session.transport.json(apiPath(kind, place, owner.name), { signal }).catch(() => ({}));
+    current = await readObject(kind, place, owner.name, { signal }).catch(() => ({}));
     found.push({ subject: { kind, namespace: place, name: owner.name, role: "owner" }, object: current });
   }
   return found;

@@ -3,6 +3,7 @@ import { problemsOf } from "../details/object_health.js";
 import { isSecret } from "../details/secret.js";
 import { isStatusOnly } from "../history/changed_fields.js";
 import { LOOPS } from "../table/last_change.js";
+import { now } from "../time/clock.js";
 
 /**
  * @typedef {import("../history/revisions.js").Revision} Revision
@@ -50,7 +51,7 @@ export function breakOf(chapters) {
 function restartedAfterFailure({ status }) {
   return (status?.containerStatuses ?? []).some((/** @type {any} */ { lastState }) => {
     const ended = lastState?.terminated;
-    return ended && ended.exitCode !== 0 && Date.now() - Date.parse(ended.finishedAt ?? "") < RUNNING_MS;
+    return ended && ended.exitCode !== 0 && now.peek() - Date.parse(ended.finishedAt ?? "") < RUNNING_MS;
   });
 }
 

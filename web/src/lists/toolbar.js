@@ -31,9 +31,9 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
       <div class="title-actions">
         ${kind.verbs.includes("create") && !momentText.value && html`<${ActionButton} action=${{ kind, namespace: (query.value.get("ns") ?? "").split(",")[0], name: "", verb: "create" }} icon="plus"
           onPress=${() => go(createAddress(kind, { ns: query.peek().get("ns") ?? "" }))}>${t("create.title")}<//>`}
-        ${!momentText.value && html`<a class="button quiet copy-button" href=${deletedAddress(kind, { ns: query.value.get("ns") ?? "" })} title=${t("deleted.link")}><${Icon} name="history" /><span class="copy-label">${t("deleted.link")}</span></a>`}
+        <a class="button quiet copy-button" href=${deletedAddress(kind, { ns: query.value.get("ns") ?? "" })} title=${t("deleted.link")}><${Icon} name="history" /><span class="copy-label">${t("deleted.link")}</span></a>
         <a class="icon-button" href=${kindAddress(kind)} aria-label=${t("kind.describe")} title=${t("kind.describe")}><${Icon} name="book" /></a>
-        <${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />
+        ${!momentText.value && html`<${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />`}
       </div>
     </div>
     <div class="filter-line">

@@ -6,8 +6,9 @@ import { keys } from "../frame/keys.js";
 import { THEMES, useTheme } from "../frame/theme.js";
 import { reportError } from "../frame/notices.js";
 import { namespaceNames } from "../lists/namespaces.js";
-import { BASE, go, setQuery } from "../routes/location.js";
-import { CONTROLLERS, listAddress, objectAddress } from "../routes/routes.js";
+import { readList } from "../past/read.js";
+import { go, setQuery } from "../routes/location.js";
+import { createAddress, homeAddress, listAddress, objectAddress, serverAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { TABLE } from "../table/reflector.js";
 import { LANGUAGES, t, useLanguage } from "../texts/catalogue.js";
@@ -73,7 +74,7 @@ export function entriesFor(text, scoped) {
  * @param {string} [namespace] empty for all namespaces
  */
 export async function namesOf(kind, stop, namespace = "") {
-  const table = await session.transport.json(`${apiPath(kind, namespace)}?limit=1000`, { accept: TABLE, signal: stop });
+  const table = await readList(apiPath(kind, namespace), { limit: "1000" }, { accept: TABLE, signal: stop });
   return (table.rows ?? []).map((/** @type {any} */ row) => row.object.metadata);
 }
 
@@ -104,9 +105,9 @@ function actions() {
   const action = (/** @type {string} */ id, /** @type {string} */ title, /** @type {() => void} */ run, /** @type {string | undefined} */ key = undefined) =>
     /** @type {Entry} */ ({ id, group: "action", title, detail: "", key, data: false, run });
   return [
-    action("home", t("app.home"), () => go(BASE)),
-    action("controllers", t("controllers.title"), () => go(CONTROLLERS)),
-    action("create", t("create.from_yaml"), () => go(`${BASE}create`)),
+    action("home", t("app.home"), () => go(homeAddress())),
+    action("controllers", t("controllers.title"), () => go(serverAddress("controllers"))),
+    action("create", t("create.from_yaml"), () => go(createAddress(null))),
     action("help", t("keys.help"), () => (helpOpen.value = true), keys.value.help),
     ...THEMES.map((name) => action(`theme ${name}`, `${t("theme.label")}: ${t(`theme.${name}`)}`, () => useTheme(name))),
     ...Object.entries(LANGUAGES).map(([tag, name]) => action(`language ${tag}`, `${t("language.label")}: ${name}`, () => useLanguage(tag, { keep: true }))),

@@ -14,7 +14,7 @@ export const moment = computed(() => parseMoment(momentText.value));
 
 /**
  * What the page found for the moment. `ms`: time of the last change before it. `uncertain`: the history does not reach that far.
- * @type {import("@preact/signals").Signal<{ text: string, ms: number, revision: string, uncertain: boolean } | null>}
+ * @type {import("@preact/signals").Signal<{ text: string, ms: number, revision: string, read: string, uncertain: boolean } | null>}
  */
 export const found = signal(null);
 
@@ -35,4 +35,15 @@ export function parseMoment(text) {
  */
 export function momentOf(ms) {
   return new Date(Math.round(ms / 1000) * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** Pages that can show the past. The others know the present only, or change objects. */
+const PAST = new Set(["home", "login", "list", "object", "compare", "deleted"]);
+
+/**
+ * Return whether a page can show the past.
+ * @param {string} route
+ */
+export function showsPast(route) {
+  return PAST.has(route);
 }

@@ -4,13 +4,14 @@ import { apiPath } from "../discovery/kinds.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { reportError } from "../frame/notices.js";
-import { setQuery } from "../routes/location.js";
+import { address, setQuery } from "../routes/location.js";
+import { routeOf } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { RetentionOption } from "../history/retention.js";
 import { instantFormat, t } from "../texts/catalogue.js";
 import { humanDuration } from "../time/age.js";
 import { present, shownTime } from "../time/clock.js";
-import { found, moment, momentOf, momentText } from "./moment.js";
+import { found, moment, momentOf, momentText, showsPast } from "./moment.js";
 import { nextChange } from "./revision_at.js";
 
 const WINDOW_MS = 3_600_000;
@@ -21,17 +22,18 @@ export function PastBar({ route }) {
   useSignalEffect(() => {
     const at = moment.value;
     if (found.peek() && found.peek()?.text !== at?.text) found.value = null;
-    shownTime.value = at && (route.name === "list" || route.name === "object") ? (Number.isNaN(at.ms) ? (found.value?.ms ?? NaN) : at.ms) : NaN;
+    shownTime.value = at && showsPast(routeOf(address.value).name) ? (Number.isNaN(at.ms) ? (found.value?.ms ?? NaN) : at.ms) : NaN;
   });
-  if (!shown || (route.name !== "list" && route.name !== "object")) return null;
+  if (!shown) return null;
+  const past = showsPast(route.name);
   const state = found.value;
   const ms = Number.isNaN(shown.ms) ? (state?.ms ?? NaN) : shown.ms;
   return html`<section class="past" aria-label=${t("past.title")}>
     <div class="past-text" role="status"><${Icon} name="history" /><p><strong>${Number.isNaN(ms) ? t("history.revision", { revision: String(shown.revision) }) : html`<span translate=${false}>${instantFormat().format(ms)}</span>`}</strong>
-      ${!Number.isNaN(ms) && html` <span>${t("past.ago", { time: humanDuration((present.value - ms) / 1000) })}</span>`} <span class="past-note">${t("past.read_only")}</span></p></div>
-    <${Slider} ms=${ms} />
+      ${!Number.isNaN(ms) && html` <span>${t("past.ago", { time: humanDuration((present.value - ms) / 1000) })}</span>`} <span class="past-note">${t(past || route.name === "edit" || route.name === "create" ? "past.read_only" : "past.present_page")}</span></p></div>
+    ${past && html`<${Slider} ms=${ms} />`}
     <div class="past-steps">
-      <${Step} route=${route} direction=${-1} /><${Step} route=${route} direction=${1} />
+      ${(route.name === "list" || route.name === "object") && html`<${Step} route=${route} direction=${-1} /><${Step} route=${route} direction=${1} />`}
       <button type="button" class="button small-button primary" onClick=${leave}>${t("past.leave")}</button>
     </div>
     ${state?.uncertain && html`<p class="past-uncertain" role="status">${t("past.uncertain")} <${RetentionOption} /></p>`}

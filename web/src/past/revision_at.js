@@ -5,12 +5,14 @@ import { found } from "./moment.js";
 import { search, unbounded } from "./search.js";
 
 /**
- * @typedef {{ revision: string, ms: number, uncertain: boolean }} At
- * `revision`: empty if the list has not changed since. `uncertain`: the history does not reach the moment.
+ * @typedef {{ revision: string, read: string, ms: number, uncertain: boolean }} At
+ * `revision`: of the last change; empty if none is known. `read`: the newest revision with the state of the moment, which the server keeps longest;
+ * empty if the list has not changed since. `uncertain`: the history does not reach the moment.
  */
 
-/** Bounds of the moment that is shown, from all searches for it. */
-let known = { text: "", bounds: unbounded() };
+const LEASES = "/apis/coordination.k8s.io/v1/leases";
+/** Bounds of the moment that is shown, from all searches for it, and what they found by path. */
+let known = { text: "", bounds: unbounded(), found: /** @type {Map<string, At>} */ (new Map()) };
 /** Searches run one after another: each learns from those before. @type {Promise<unknown>} */
 let waiting = Promise.resolve();
 
@@ -29,12 +31,26 @@ export function revisionAt(path, moment, signal) {
 
 /** @param {string} path @param {import("./moment.js").Moment} moment @param {AbortSignal} signal @returns {Promise<At>} */
 async function searchIn(path, moment, signal) {
-  if (known.text !== moment.text) known = { text: moment.text, bounds: { ...unbounded(), ...(moment.revision ? { low: moment.revision, high: moment.revision + 1 } : {}) } };
-  const { last, first, expired } = await search(probeOf(path, signal), isAfter(moment), known.bounds);
+  if (known.text !== moment.text) known = { text: moment.text, found: new Map(), bounds: { ...unbounded(), ...(moment.revision ? { low: moment.revision, high: moment.revision + 1 } : {}) } };
+  const kept = known.found.get(path);
+  if (kept) return kept;
+  const { bounds } = known;
+  const { last, first, until, expired } = await search(probeOf(path, signal), isAfter(moment), bounds);
+  // A list without changes shows not whether the history reaches the moment: leases change all the time.
+  if (expired && bounds.low === 0) await search(probeOf(LEASES, signal), isAfter(moment), bounds).catch(() => {});
   const revision = last ? last.resourceVersion : first ? String(Number(first.resourceVersion) - 1) : "";
+  const reach = Math.min(until, bounds.high - 1);
   const ms = last?.time ? Date.parse(last.time) : NaN;
-  const at = { revision: moment.revision ? String(moment.revision) : revision === "0" ? "1" : revision, ms, uncertain: expired && !moment.revision };
-  if (!found.peek() || found.peek()?.text !== moment.text) found.value = { text: moment.text, ...at };
+  const at = {
+    revision: moment.revision ? String(moment.revision) : revision === "0" ? "1" : revision,
+    read: moment.revision ? String(moment.revision) : reach === Infinity ? revision : String(Math.max(1, reach)),
+    ms, uncertain: expired && bounds.low === 0,
+  };
+  // Without a revision, the list of now is read: it may change.
+  if (at.read) known.found.set(path, at);
+  const shown = found.peek();
+  if (shown?.text !== moment.text) found.value = { text: moment.text, ...at };
+  else if (at.uncertain && !shown.uncertain) found.value = { ...shown, uncertain: true };
   return at;
 }
 
@@ -68,6 +84,10 @@ function isAfter({ revision, ms }) {
 function probeOf(path, signal, mode = "changes") {
   return async (before) => {
     const { changes, reason } = await readChanges(session.transport, path, mode, { before, limit: 1 }, signal);
-    return { change: changes[0] ?? null, expired: reason === "Expired" };
+    const [change = null] = changes;
+    if (change === null || change.time !== null) return { change, expired: reason === "Expired" };
+    // The server has forgotten the time of this deletion. It is not earlier than that of the changes before it.
+    const older = await readChanges(session.transport, path, mode, { before: change.resourceVersion }, signal);
+    return { change: { ...change, time: older.changes.find(({ time }) => time !== null)?.time ?? null }, expired: false };
   };
 }

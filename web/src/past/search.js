@@ -10,8 +10,8 @@
  * A probe returns the newest change before a revision; the newest of all if that is empty.
  * @typedef {{ low: number, high: number }} Bounds
  * Changes up to `low` are not after the moment; those from `high` on are.
- * @typedef {{ last: Change | null, first: Change | null, expired: boolean }} Found
- * `last`: the newest change that is not after the moment. `first`: the oldest known one after it. `expired`: without `last`, earlier changes were removed.
+ * @typedef {{ last: Change | null, first: Change | null, until: number, expired: boolean }} Found
+ * `last`: the newest change that is not after the moment. `first`: the oldest known one after it. `until`: the collection has not changed between the moment and this revision. `expired`: without `last`, earlier changes were removed.
  */
 
 const PROBES_MAX = 120;
@@ -62,5 +62,5 @@ export async function search(probe, isAfter, bounds) {
       before = String(Math.floor((low + 1 + high) / 2) + ((low + 1 + high) % 2));
     }
   }
-  return { last, first, expired: last === null && expired };
+  return { last, first, until: high - 1, expired: last === null && expired };
 }

@@ -6,8 +6,11 @@ import { signal } from "@preact/signals";
 import { pause } from "../discovery/discovery.js";
 import { apiPath, isBuiltIn } from "../discovery/kinds.js";
 import { healthWith } from "../health/row_health.js";
+import { moment } from "../past/moment.js";
+import { readList } from "../past/read.js";
 import { session } from "../session/session.js";
 import { Reflector, TABLE } from "../table/reflector.js";
+import { now } from "../time/clock.js";
 import { StatusError } from "../transport/errors.js";
 import { RelationStore, TooManyObjects } from "./relation_store.js";
 
@@ -84,7 +87,7 @@ export class RelationsSource {
 
   /** @returns {Item[]} */
   items() {
-    const nowMs = Date.now();
+    const nowMs = now.peek();
     return this.states.flatMap(({ kind, store }) => {
       const healthOf = healthWith(store.columns.peek());
       return [...store.rows.values()].map((row) => ({ kind, row, links: store.linksOf(row.uid), health: healthOf(row, nowMs) }));
@@ -109,7 +112,7 @@ export class RelationsSource {
     await this.#each(this.states, stop, (state) => this.#begin(state, stop));
     this.version.value++;
     this.loaded.value = true;
-    while (!stop.aborted) {
+    while (!stop.aborted && !moment.peek()) {
       const unwatched = this.states.filter((each) => !each.watched);
       // Kinds with objects first: for the others, a new object is seen later.
       const watchable = unwatched.filter((each) => each.read && each.kind.verbs.includes("watch")).sort((a, b) => b.store.rows.size - a.store.rows.size);
@@ -169,8 +172,9 @@ export class RelationsSource {
   async #read(store, path, selectors, stop) {
     const generation = store.begin();
     for (let next = ""; ; ) {
-      const parameters = new URLSearchParams({ ...selectors, limit: String(PAGE), ...(next ? { continue: next } : {}) });
-      const page = await session.transport.json(`${path}?${parameters}`, { accept: TABLE, signal: stop });
+      const parameters = { ...selectors, limit: String(PAGE) };
+      const options = { accept: TABLE, signal: stop };
+      const page = await (next ? session.transport.json(`${path}?${new URLSearchParams({ ...parameters, continue: next })}`, options) : readList(path, parameters, options));
       store.addPage(path, page, generation);
       next = page.metadata?.continue ?? "";
       if (!next) {

@@ -51,41 +51,49 @@ function decoded(text) {
   }
 }
 
-/** Address of the sessions of the server. `/dashboard/sessions` is their place in the API. */
-export const SESSIONS = `${BASE}server/sessions`;
-
-/** Address of the controllers. */
-export const CONTROLLERS = `${BASE}server/controllers`;
+/** Moment that the page shows: all links stay in it, also those to pages that know the present only. */
+const moment = computed(() => query.value.get("at") ?? "");
 
 /**
- * Return the address of a page of the server.
- * @param {string} page
+ * @param {string} path below the page
+ * @param {Record<string, string>} [parameters]
  */
-export function serverAddress(page) {
-  return `${BASE}server/${page}`;
+function addressOf(path, parameters = {}) {
+  return withQuery(BASE + path, { at: moment.value, ...parameters });
+}
+
+/** Return the address of the overview. */
+export function homeAddress() {
+  return addressOf("");
+}
+
+/**
+ * Return the address of a page of the server: one of `SERVER_PAGES`, the controllers, or the sessions. `/dashboard/sessions` is the place of these in the API.
+ * @param {string} page
+ * @param {Record<string, string>} [parameters]
+ */
+export function serverAddress(page, parameters = {}) {
+  return addressOf(`server/${page}`, parameters);
 }
 
 /** @typedef {{ group: string, version: string, plural: string }} ResourceId */
 
-/** Moment that the page shows: links to lists and objects stay in it. */
-const moment = computed(() => query.value.get("at") ?? "");
-
 /**
  * Return the address of the page that describes a kind.
- * @param {ResourceId} kind
+ * @param {ResourceId} id
  * @param {Record<string, string>} [parameters] `field`: the path of a field, separated by dots
  */
-export function kindAddress({ group, version, plural }, parameters = {}) {
-  return withQuery(`${BASE}kind/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
+export function kindAddress(id, parameters = {}) {
+  return addressOf(`kind/${resourcePath(id)}`, parameters);
 }
 
 /**
  * Return the address of a list.
- * @param {ResourceId} kind
+ * @param {ResourceId} id
  * @param {Record<string, string>} [parameters]
  */
-export function listAddress({ group, version, plural }, parameters = {}) {
-  return withQuery(`${BASE}list/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, { at: moment.value, ...parameters });
+export function listAddress(id, parameters = {}) {
+  return addressOf(`list/${resourcePath(id)}`, parameters);
 }
 
 /**
@@ -96,25 +104,25 @@ export function listAddress({ group, version, plural }, parameters = {}) {
  * @param {Record<string, string>} [parameters]
  */
 export function objectAddress(kind, namespace, name, parameters = {}) {
-  return withQuery(`${BASE}object/${objectPath(kind, namespace, name)}`, { at: moment.value, ...parameters });
+  return addressOf(`object/${objectPath(kind, namespace, name)}`, parameters);
 }
 
 /**
  * Return the address of the deleted objects of a kind.
- * @param {ResourceId} kind
+ * @param {ResourceId} id
  * @param {Record<string, string>} [parameters]
  */
-export function deletedAddress({ group, version, plural }, parameters = {}) {
-  return withQuery(`${BASE}deleted/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
+export function deletedAddress(id, parameters = {}) {
+  return addressOf(`deleted/${resourcePath(id)}`, parameters);
 }
 
 /**
  * Return the address on which objects of a kind are created.
- * @param {ResourceId} kind
+ * @param {ResourceId | null} id null: of any kind
  * @param {Record<string, string>} [parameters] `ns`: the namespace; `from`: namespace and name of the object to copy
  */
-export function createAddress({ group, version, plural }, parameters = {}) {
-  return withQuery(`${BASE}create/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
+export function createAddress(id, parameters = {}) {
+  return addressOf(id ? `create/${resourcePath(id)}` : "create", parameters);
 }
 
 /**
@@ -124,7 +132,7 @@ export function createAddress({ group, version, plural }, parameters = {}) {
  * @param {string} name
  */
 export function editAddress(kind, namespace, name) {
-  return `${BASE}edit/${objectPath(kind, namespace, name)}`;
+  return addressOf(`edit/${objectPath(kind, namespace, name)}`);
 }
 
 /**
@@ -135,7 +143,12 @@ export function editAddress(kind, namespace, name) {
  * @param {Record<string, string>} [parameters] `with`: namespace and name of the other object
  */
 export function compareAddress(kind, namespace, name, parameters = {}) {
-  return withQuery(`${BASE}compare/${objectPath(kind, namespace, name)}`, parameters);
+  return addressOf(`compare/${objectPath(kind, namespace, name)}`, parameters);
+}
+
+/** @param {ResourceId} id */
+function resourcePath({ group, version, plural }) {
+  return [group || CORE, version, plural].map(encodeURIComponent).join("/");
 }
 
 /**
@@ -143,6 +156,6 @@ export function compareAddress(kind, namespace, name, parameters = {}) {
  * @param {string} namespace
  * @param {string} name
  */
-function objectPath({ group, version, plural }, namespace, name) {
-  return [group || CORE, version, plural, ...(namespace ? [namespace] : []), name].map(encodeURIComponent).join("/");
+function objectPath(kind, namespace, name) {
+  return [resourcePath(kind), ...[...(namespace ? [namespace] : []), name].map(encodeURIComponent)].join("/");
 }

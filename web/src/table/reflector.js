@@ -1,9 +1,7 @@
 /** `Reflector`: reads a list in pages, then watches it, and writes both into a store. It recovers from every interruption. */
 import { pause } from "../discovery/discovery.js";
-import { NoHistory } from "../history/records.js";
 import { moment } from "../past/moment.js";
-import { revisionAt } from "../past/revision_at.js";
-import { t } from "../texts/catalogue.js";
+import { parametersAt } from "../past/read.js";
 import { ConnectionLost, StatusError } from "../transport/errors.js";
 import { ColumnsChanged } from "./store.js";
 
@@ -37,8 +35,7 @@ export class Reflector {
    */
   async run(stop) {
     const { connection, onRefused } = this.options;
-    const shown = moment.peek();
-    if (shown) return this.#past(shown, stop);
+    if (moment.peek()) return this.#past(stop);
     while (!stop.aborted) {
       try {
         if (this.revision === "") await this.#list(stop);
@@ -64,20 +61,17 @@ export class Reflector {
 
   /**
    * Read the list of a moment in the past, which never changes.
-   * @param {import("../past/moment.js").Moment} shown
    * @param {AbortSignal} stop
    */
-  async #past(shown, stop) {
+  async #past(stop) {
     const { path, onRefused } = this.options;
     try {
-      const { revision } = await revisionAt(path, shown, stop);
-      await this.#list(stop, revision ? { resourceVersion: revision, resourceVersionMatch: "Exact" } : {});
+      await this.#list(stop, await parametersAt(path, stop));
     } catch (error) {
       if (stop.aborted) return;
-      const refused = error instanceof NoHistory ? new StatusError(501, { message: t("history.none_hint") }) : error;
-      if (refused instanceof StatusError) onRefused?.(refused);
-      else if (refused instanceof ConnectionLost) onRefused?.(new StatusError(503, { message: refused.message }));
-      else throw refused;
+      if (error instanceof StatusError) onRefused?.(error);
+      else if (error instanceof ConnectionLost) onRefused?.(new StatusError(503, { message: error.message }));
+      else throw error;
     }
   }
 
