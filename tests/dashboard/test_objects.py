@@ -187,7 +187,9 @@ def test_rights_are_requested_once_for_a_namespace_and_precisely_for_an_open_men
         sent = [target.rpartition("/")[2] for method, target, _ in server.shell.requests if method == "POST"]
         assert sent.count("selfsubjectrulesreviews") == 1
         of_controllers = {"get /debug/controllers", "list leases"}
-        assert sent.count("selfsubjectaccessreviews") == len({"get", "list", "patch", "delete"} | of_controllers)
+        of_kinds = {f"{verb} {kind}" for verb in ("list", "watch") for kind in ("CRDs", "APIServices")}
+        of_menu = {"get", "list", "patch", "delete"}
+        assert sent.count("selfsubjectaccessreviews") == len(of_menu | of_controllers | of_kinds)
 
 
 def test_an_object_that_the_user_may_not_read_names_the_right(server: DashboardServer, chromium: Browser) -> None:

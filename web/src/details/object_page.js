@@ -112,9 +112,28 @@ function follow(kind, namespace, name, store, stop, { listed, refused }) {
     accept: "application/json",
     selectors: { fieldSelector: `metadata.name=${name}` },
     store,
-    onRefused: (/** @type {any} */ error) => (refused.value = error),
+    onRefused: async (/** @type {any} */ error) => {
+      refused.value = error?.code === 403 ? await readAlone(kind, namespace, name, store, stop) : error;
+    },
   };
   return new Reflector(options).run(stop);
+}
+
+/**
+ * Read the object alone, for users who may not list its kind. Return why that failed, or null.
+ * @param {import("../discovery/kinds.js").Kind} kind
+ * @param {string} namespace
+ * @param {string} name
+ * @param {ObjectStore} store
+ * @param {AbortSignal} stop
+ */
+async function readAlone(kind, namespace, name, store, stop) {
+  const read = await session.transport.json(apiPath(kind, namespace, name), { signal: stop }).catch((error) => error);
+  if (read instanceof Error && /** @type {any} */ (read).code !== 404) return read;
+  store.begin();
+  store.addPage("", { items: read instanceof Error ? [] : [read] });
+  store.finish();
+  return null;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { apiPath, isBuiltIn } from "../discovery/kinds.js";
 import { healthWith } from "../health/row_health.js";
+import { mayList } from "../rights/access.js";
 import { session } from "../session/session.js";
 import { Reflector, TABLE } from "../table/reflector.js";
 import { TableStore } from "../table/store.js";
@@ -53,7 +54,8 @@ export class Related {
       for (const { kind, store } of stores) {
         const path = apiPath(kind, this.namespace);
         // Without the right to list a kind, nothing of it is shown.
-        new Reflector({ ...shared, path, accept: TABLE, store }).run(stop.signal).catch(() => {});
+        const read = new Reflector({ ...shared, path, accept: TABLE, store });
+        mayList(kind, this.namespace).then((may) => (may && !stop.signal.aborted ? read.run(stop.signal) : undefined)).catch(() => {});
       }
       const event = { group: "", version: "v1", plural: "events" };
       const path = apiPath(event, this.namespace);

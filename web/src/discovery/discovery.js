@@ -11,6 +11,7 @@ const SOURCES = [
   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   "/apis/apiregistration.k8s.io/v1/apiservices",
 ];
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const SETTLE_MS = 150;
 const POLL_MS = 10_000;
 const RETRY_MS = 1500;
@@ -92,6 +93,7 @@ export class Discovery {
   async #follow(path, stop) {
     while (!stop.aborted) {
       try {
+        if (!(await this.#mayRead(path, stop))) throw new StatusError(403, {});
         const list = await this.transport.json(`${path}?limit=1`, { accept: METADATA.replace("Metadata", "MetadataList"), signal: stop });
         const from = encodeURIComponent(list.metadata?.resourceVersion ?? "");
         await this.transport.stream(`${path}?watch=1&resourceVersion=${from}`, METADATA, (events) => this.#note(events, stop), stop);
@@ -102,6 +104,20 @@ export class Discovery {
       this.#later(stop);
       await pause(SETTLE_MS, stop);
     }
+  }
+
+  /**
+   * Return whether the user may list and watch a resource, so that no request is refused.
+   * @param {string} path
+   * @param {AbortSignal} stop
+   */
+  async #mayRead(path, stop) {
+    const [, , group, , resource] = path.split("/");
+    const reviews = ["list", "watch"].map((verb) => {
+      const spec = { resourceAttributes: { group, resource, verb } };
+      return this.transport.json(REVIEWS, { method: "POST", body: { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec }, signal: stop });
+    });
+    return (await Promise.all(reviews)).every(({ status }) => status?.allowed);
   }
 
   /**

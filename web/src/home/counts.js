@@ -3,6 +3,7 @@ import { apiPath } from "../discovery/kinds.js";
 import { allowedNamespaces } from "../lists/namespaces.js";
 import { momentText } from "../past/moment.js";
 import { readList } from "../past/read.js";
+import { mayList } from "../rights/access.js";
 import { StatusError } from "../transport/errors.js";
 
 const ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -17,7 +18,8 @@ const NAMESPACES_MAX = 10;
  * @param {AbortSignal} stop
  */
 export async function scopesOf(kind, stop) {
-  const allowed = kind.namespaced ? await allowedNamespaces(kind) : null;
+  if (!kind.namespaced) return (await mayList(kind, "")) ? [""] : null;
+  const allowed = await allowedNamespaces(kind);
   const scopes = allowed && !allowed.allNamespaces ? allowed.namespaces : [""];
   return scopes.length === 0 || scopes.length > NAMESPACES_MAX ? null : scopes;
 }

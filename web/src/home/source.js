@@ -79,7 +79,11 @@ export class HomeSource {
     const counts = scopes === null ? [null] : await Promise.all(scopes.map((each) => countIn(kind, each, stop)));
     state.counted = counts.includes(null) ? null : counts.reduce((/** @type {number} */ sum, each) => sum + Number(each), 0);
     this.#changed();
-    if (scopes === null || state.counted === null) return;
+    if (scopes === null || state.counted === null) {
+      // An administrator may grant the right in the meantime.
+      pause(AGAIN_MS, stop).then(() => (stop.aborted ? undefined : this.#begin(state, stop))).catch(() => {});
+      return;
+    }
     const fits = state.counted <= FOLLOWED_MAX && kind.verbs.includes("watch") && this.watches + scopes.length <= WATCHES_MAX;
     if (!fits) {
       state.partly = state.counted > PART;

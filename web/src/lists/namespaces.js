@@ -1,6 +1,7 @@
 /** Namespaces in which the user may list a resource: the server's SelfNamespacesReview, without the right to list namespaces. */
 import { signal } from "@preact/signals";
 import { readList } from "../past/read.js";
+import { mayList } from "../rights/access.js";
 import { session } from "../session/session.js";
 import { StatusError } from "../transport/errors.js";
 
@@ -55,6 +56,7 @@ async function review({ group, plural }, verb) {
 /** Read the names for the menu: all namespaces, or those in which the user may list Pods. */
 export async function loadNamespaceNames() {
   try {
+    if (!(await mayList({ group: "", version: "v1", plural: "namespaces" }, ""))) throw new StatusError(403, {});
     const list = await readList("/api/v1/namespaces", { limit: "1000" }, {
       accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
     });

@@ -8,6 +8,7 @@ import { apiPath, isBuiltIn } from "../discovery/kinds.js";
 import { healthWith } from "../health/row_health.js";
 import { moment } from "../past/moment.js";
 import { readList } from "../past/read.js";
+import { mayList } from "../rights/access.js";
 import { session } from "../session/session.js";
 import { Reflector, TABLE } from "../table/reflector.js";
 import { now } from "../time/clock.js";
@@ -152,6 +153,7 @@ export class RelationsSource {
     const first = !state.read && !state.refused;
     try {
       if (this.budget.left <= 0) throw new TooManyObjects(kind.plural);
+      if (!(await mayList(kind, kind.namespaced ? this.namespace : ""))) throw new StatusError(403, {});
       const revision = await this.#read(store, path, selectors, stop);
       state.read = true;
       state.refused = false;

@@ -1,5 +1,7 @@
 /** What the user may do to an object, from SelfSubjectAccessReviews. Answers are kept for ten seconds. */
 import { session } from "../session/session.js";
+import { permits } from "./permits.js";
+import { rulesIn } from "./rules.js";
 
 const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const KEPT_MS = 10_000;
@@ -26,6 +28,20 @@ export function isAllowed({ group, version, plural }, namespace, name, verb, sub
  */
 export function isPathAllowed(path, verb) {
   return review({ nonResourceAttributes: { path, verb } });
+}
+
+/**
+ * Return whether a list is worth a request: false if the server would refuse it, also true without an answer.
+ * @param {{ group: string, version: string, plural: string }} kind
+ * @param {string} namespace empty for the whole cluster
+ */
+export async function mayList(kind, namespace) {
+  try {
+    const known = namespace ? permits(await rulesIn(namespace), kind, "list") : undefined;
+    return known ?? (await isAllowed(kind, namespace, "", "list"));
+  } catch {
+    return true;
+  }
 }
 
 /** @param {object} spec */
