@@ -10,7 +10,7 @@ import pytest
 
 from sampan.client import Client, MergePatch
 from sampan.informer.ref import Ref
-from sampan.operator import Builder, GenerationChanged, Manager, ManagerOptions, Request, Result
+from sampan.operator import Builder, GenerationChanged, Manager, ManagerOptions, Request, Result, for_object
 from sampan.operator.pausing import PAUSED, REQUESTED, cause_of, is_paused
 from sampan.operator.queue import NO_CAUSES, CauseOrigin
 from tests.operator.cluster import CONFIG_MAPS, cluster_client
@@ -19,6 +19,14 @@ from tests.operator.refs import ref
 
 ORIGIN = CauseOrigin("networks")
 FINALIZER = "example.com/hold"
+
+
+async def until(condition: Callable[[], bool], reconciled: list[str]) -> None:
+    for _ in range(3000):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"the condition did not become true: {reconciled}")
 
 
 class Maps:
@@ -48,11 +56,7 @@ class Maps:
         await self.direct.patch(name, MergePatch({"metadata": {"annotations": {annotation: value}}}))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        for _ in range(3000):
-            if condition():
-                return
-            await asyncio.sleep(0.01)
-        raise AssertionError(f"the condition did not become true: {self.reconciled}")
+        await until(condition, self.reconciled)
 
     def report(self, name: str) -> Any:
         """Return what the report shows of an object; None if it does not know it."""
@@ -205,3 +209,45 @@ def test_only_changes_of_the_annotations_are_causes(old: Ref[Any], new: Ref[Any]
     if cause is not None:
         assert NO_CAUSES.merged(cause).listed == (cause,)
         assert (cause.origin, cause.key, cause.resource_version) == (ORIGIN, "default/a", "2")
+
+
+async def test_a_controller_without_for_is_paused_by_the_objects_that_it_watches_for_themselves() -> None:
+    async with cluster_client() as client:
+        manager = Manager(client)
+        reconciled: list[str] = []
+
+        async def reconcile(request: Request) -> None:
+            reconciled.append(request.key)
+
+        controller = Builder(manager).watches(CONFIG_MAPS, for_object).named("maps").complete(reconcile)
+        own = client.resource(CONFIG_MAPS, namespace="default")
+        paused = {"name": "a", "namespace": "default", "annotations": {PAUSED: "true"}}
+        await own.create({"metadata": paused})
+        async with running(manager):
+            await manager.elected.wait()
+            await until(lambda: not (len(controller.queue) or controller.active), reconciled)
+            assert controller.is_paused(Request("default", "a"))
+            assert "default/a" not in reconciled
+            await own.patch("a", MergePatch({"metadata": {"annotations": {PAUSED: None}}}))
+            await until(lambda: "default/a" in reconciled, reconciled)
+
+
+async def test_reports_name_the_reason_for_which_an_object_cannot_be_paused() -> None:
+    async with cluster_client() as client:
+        manager = Manager(client)
+
+        async def reconcile(request: Request) -> None:
+            pass
+
+        async def to_one(ref: Ref[Any]) -> list[Request]:
+            return [Request("default", "a")]
+
+        mapped = Builder(manager).watches(CONFIG_MAPS, to_one).named("mapped").complete(reconcile)
+        off = Builder(manager).for_(CONFIG_MAPS).named("off").with_options(pausable=False).complete(reconcile)
+        on = Builder(manager).for_(CONFIG_MAPS).named("on").complete(reconcile)
+        await client.resource(CONFIG_MAPS, namespace="default").create({"metadata": {"name": "a"}})
+        async with running(manager):
+            keys = [(each.name, Request("default", "a")) for each in (mapped, off, on)]
+            await until(lambda: all(map(manager.history.of, keys)), [])
+        found = json.loads(manager.reports.report("resource=configmaps&object=default/a").body)["reconciled"]
+        assert {each["controller"]: each["unpausable"] for each in found} == {"mapped": "kind", "off": "off", "on": ""}

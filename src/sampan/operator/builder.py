@@ -219,9 +219,11 @@ class Builder:
         for kind, index, function in self._indexes:
             self._manager.informer_for(kind).add_indexer(index, function)
         self._declare_writes()
+        own = self._own_watches()
         pausable = self._options.pausable and self._manager.options.pausable
-        if self._for is not None and pausable:
-            controller.pause = pause_of(self._informer(self._for).indexer.get)
+        if own and pausable:
+            controller.pause = pause_of([self._informer(watch).indexer.get for watch in own])
+        controller.names_objects = bool(own)
         for watch in self._all_watches():
             predicates = (*self._predicates, *watch.predicates)
             source = KindSource(
@@ -230,7 +232,7 @@ class Builder:
                 predicates,
                 debounce_s=self._options.debounce_s,
                 priority=watch.priority,
-                pausable=pausable and watch is self._for,
+                pausable=pausable and watch in own,
             )
             controller.watch(source)
         for added in self._sources:
@@ -266,9 +268,14 @@ class Builder:
 
     def _resource(self) -> str:
         """Return the resource of the reconciled objects, or of the watched ones that stand for themselves."""
-        own = [watch.kind for watch in self._watches if watch.map_function is for_object]
-        kinds = own if self._for is None else [self._for.kind]
-        return str(resource_info(kinds[0]).gvr.group_resource) if kinds else ""
+        own = self._own_watches()
+        return str(resource_info(own[0].kind).gvr.group_resource) if own else ""
+
+    def _own_watches(self) -> list[_Watch]:
+        """Return the watches whose objects are those of the requests. Other maps may lead to objects of any kind."""
+        if self._for is not None:
+            return [self._for]
+        return [watch for watch in self._watches if watch.map_function is for_object]
 
     def _all_watches(self) -> list[_Watch]:
         found = [*self._watches]

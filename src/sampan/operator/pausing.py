@@ -10,7 +10,7 @@ it is deleted: its finalizers then hold the deletion.
 Source: cluster-api api/core/v1beta2/common_types.go `cluster.x-k8s.io/paused` (1.11), for deletions of paused objects.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from sampan.informer.ref import Ref
@@ -32,12 +32,15 @@ def is_paused(ref: Ref[Any]) -> bool:
     return _BEGINNING in ref.raw and ref.annotations.get(PAUSED, "") not in ("", "false")
 
 
-def pause_of(find: Callable[[str], Ref[Any] | None]) -> Callable[[Request], bool]:
-    """Return a function that returns True for a request whose object is paused. `find` returns an object by its key."""
+def pause_of(finds: Sequence[Callable[[str], Ref[Any] | None]]) -> Callable[[Request], bool]:
+    """Return a function that returns True for a request whose object is paused.
+
+    `finds` return an object by its key, one for each kind that requests may name.
+    """
 
     def paused(request: Request) -> bool:
-        ref = find(request.key)
-        return ref is not None and is_paused(ref)
+        key = request.key
+        return any((ref := find(key)) is not None and is_paused(ref) for find in finds)
 
     return paused
 

@@ -85,6 +85,8 @@ export default {
   "reconciles.none_hint": "Controllers keep the last reconciles of a limited number of objects, since their start.",
   "reconciles.paused": "Paused",
   "reconciles.paused_by": "Paused by {user} for {time}",
+  "reconciles.unpausable_kind": "Users cannot pause these reconciles: the controller does not declare the kind of its objects (for_).",
+  "reconciles.unpausable_off": "Users cannot pause these reconciles: the controller is not pausable.",
   "reconciles.pausing": "The operator has not read this yet.",
   "reconciles.draining": "A reconcile that began before still runs.",
   "reconciles.drained": "No reconcile runs.",

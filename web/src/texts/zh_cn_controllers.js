@@ -85,6 +85,8 @@ export default {
   "reconciles.none_hint": "控制器自启动起只保留有限数量对象的最近几次调谐。",
   "reconciles.paused": "已暂停",
   "reconciles.paused_by": "已由 {user} 暂停 {time}",
+  "reconciles.unpausable_kind": "用户无法暂停这些调谐：该控制器没有声明其对象的类型（for_）。",
+  "reconciles.unpausable_off": "用户无法暂停这些调谐：该控制器不可暂停。",
   "reconciles.pausing": "Operator 尚未读取。",
   "reconciles.draining": "之前开始的一次调谐仍在运行。",
   "reconciles.drained": "没有正在运行的调谐。",

@@ -104,6 +104,8 @@ class Controller:
         """Resource of the reconciled objects as `plural.group`; empty if it is unknown."""
         self.pause: Callable[[Request], bool] | None = None
         """Returns True for an object that must not be reconciled now. None: objects cannot be paused."""
+        self.names_objects = False
+        """True if the requests are known to name objects of watched kinds: the annotations of others cannot be read."""
         self._metrics.failing.set_function(lambda: len(self._failures))
         self._event_observer: Callable[[EventFailure], None] | None = None
         self.tracer: ReconcileTracer | None = None

@@ -211,6 +211,7 @@ def _object(
         "failures": known.failures,
         "nextDue": None if due is None else moment.text(due),
         "pausable": controller.pause is not None,
+        "unpausable": "" if controller.pause is not None else "off" if controller.names_objects else "kind",
         "paused": controller.is_paused(request),
         "runningSince": None if running is None else moment.text(running),
         "reconciles": [attempt_as_json(record, moment.text) for record in reversed(last)],
