@@ -37,6 +37,7 @@ from sampan.scheduler.metrics import ERROR, UNSCHEDULABLE, SchedulerMetrics
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.queue.queued_pod import QueuedPod
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
+from sampan.scheduler.report import SchedulingReport
 
 BINDINGS_MAX: Final = 64
 """Highest number of Pods that are bound at a time."""
@@ -74,6 +75,7 @@ class SchedulerParts:
     """Pods without a Node in the informer's cache, by UID."""
     algorithm: Algorithm
     metrics: SchedulerMetrics
+    report: SchedulingReport
     profiles: Mapping[str, Profile]
 
 
@@ -129,6 +131,7 @@ class Scheduler:
         # The Pod may have been deleted or bound while it was in the queue.
         if pod.uid not in parts.pending or pod.is_terminating or parts.cache.get(pod.uid) is not None:
             parts.queue.done(pod.uid)
+            parts.report.gone(pod.uid)
             return None
         profile = parts.profiles[pod.constraints.scheduler_name]
         cycle = Cycle(pod, parts.cache, self._columns, observe=parts.metrics.began(queued))
@@ -179,6 +182,7 @@ class Scheduler:
         parts.cache.finish_binding(placed.uid)
         parts.queue.done(placed.uid)
         parts.queue.nominator.remove(placed.uid)
+        parts.report.bound(queued)
         parts.metrics.bound(queued, asyncio.get_running_loop().time() - queued.first_at)
         note = f"Successfully assigned {placed.key} to {placed.node_name}"
         profile.recorder.normal(_reference(placed), "Scheduled", note, action="Binding")
@@ -229,7 +233,7 @@ class Scheduler:
             self._parts.metrics.preemptions += 1
             self._parts.queue.nominator.set(queued.pod, nominated)
         # Before the eviction: the deletions of the victims are events that must find the Pod in the queue.
-        self._requeue(queued, error.plugins)
+        self._requeue(queued, error.plugins, str(error))
         return functools.partial(self._make_room, profile, queued.pod, str(error), (nominated, actuate))
 
     async def _make_room(self, profile: Profile, pod: PodInfo, message: str, room: tuple[str | None, Actuate]) -> None:
@@ -245,20 +249,22 @@ class Scheduler:
 
     def _rejected(self, profile: Profile, queued: QueuedPod, error: Unschedulable) -> NextStep:
         """Handle a rejection by a plugin after the Node was chosen."""
-        self._requeue(queued, frozenset((error.plugin,)))
+        self._requeue(queued, frozenset((error.plugin,)), error.reason)
         return functools.partial(self._report, profile, queued.pod, ("Unschedulable", error.reason), None)
 
     async def _failed(self, profile: Profile, queued: QueuedPod, message: str) -> None:
         """Handle an error that is unrelated to the Pod."""
-        self._requeue(queued, frozenset(), error=True)
+        self._requeue(queued, frozenset(), message, error=True)
         await self._report(profile, queued.pod, ("SchedulerError", message), None)
 
-    def _requeue(self, queued: QueuedPod, plugins: frozenset[str], *, error: bool = False) -> None:
+    def _requeue(self, queued: QueuedPod, plugins: frozenset[str], message: str, *, error: bool = False) -> None:
         self._parts.metrics.ended(queued, ERROR if error else UNSCHEDULABLE)
         if queued.pod.uid in self._parts.pending:
             self._parts.queue.requeue(queued, plugins, error=error)
+            self._parts.report.failed(queued, message)
         else:
             self._parts.queue.done(queued.pod.uid)
+            self._parts.report.gone(queued.pod.uid)
 
     async def _report(self, profile: Profile, pod: PodInfo, cause: tuple[str, str], nominated: str | None) -> None:
         reason, message = cause

@@ -47,7 +47,8 @@ from sampan.scheduler.preemption.budgets import DisruptionBudget, read_budget
 from sampan.scheduler.queue.nominator import Nominator
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
 from sampan.scheduler.registry import BUILT_IN, FACTORIES, Factory, Handle
-from sampan.scheduler.scheduler import Profile, Scheduler, SchedulerParts
+from sampan.scheduler.report import SchedulingReport
+from sampan.scheduler.scheduler import BINDINGS_MAX, Profile, Scheduler, SchedulerParts
 from sampan.scheduler.volumes.capacity import has_grown, is_unlimited_now
 from sampan.scheduler.volumes.storage import Storage
 
@@ -120,6 +121,9 @@ class _SetUp:
         algorithm = Algorithm(self._nominator, self._extenders, self._random)
         metrics = SchedulerMetrics()
         SchedulerCollector(self._context.manager.registry, metrics, self._queue, self._cache.sizes)
+        manager, now = self._context.manager, asyncio.get_running_loop().time
+        report = SchedulingReport(self._queue, manager.history, workers=BINDINGS_MAX, now=now)
+        manager.reports.add(report)
         parts = SchedulerParts(
             client=self._client,
             clock=self._context.clock,
@@ -128,11 +132,12 @@ class _SetUp:
             pending=self._pods.pending,
             algorithm=algorithm,
             metrics=metrics,
+            report=report,
             profiles=self._profiles,
         )
         self._scheduler = Scheduler(parts)
         self._registrations = registrations
-        self._context.manager.add(self._run)
+        manager.add(self._run)
 
     async def _run(self) -> None:
         try:

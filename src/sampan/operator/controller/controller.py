@@ -123,6 +123,11 @@ class Controller:
         return self._queue
 
     @property
+    def workers(self) -> int:
+        """Limit of the reconciles at the same time."""
+        return self.options.max_concurrent_reconciles
+
+    @property
     def needs_leader_election(self) -> bool:
         """True if only the leader runs the controller."""
         return self.options.needs_leader_election

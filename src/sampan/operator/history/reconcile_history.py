@@ -42,7 +42,7 @@ class ReconcileHistory:
         self._failing: OrderedDict[HistoryKey, ObjectHistory] = OrderedDict()
         self._healthy: OrderedDict[HistoryKey, ObjectHistory] = OrderedDict()
         self.revision = 0
-        """Number of recorded reconciles, and of those that did not begin because their object is paused."""
+        """Number of recorded reconciles, of those that did not begin because the object is paused, and of removals."""
 
     def next_attempt(self, key: HistoryKey) -> int:
         """Return the number of the next attempt since the last success."""
@@ -70,6 +70,12 @@ class ReconcileHistory:
     def of(self, key: HistoryKey) -> ObjectHistory | None:
         """Return the reconciles of an object by a controller."""
         return self._failing.get(key) or self._healthy.get(key)
+
+    def remove(self, key: HistoryKey) -> None:
+        """Forget an object, which needs no further attempt."""
+        self.revision += 1
+        self._failing.pop(key, None)
+        self._healthy.pop(key, None)
 
     def __iter__(self) -> Iterator[tuple[HistoryKey, ObjectHistory]]:
         """Yield the failing objects, then the others, those with the latest reconciles first."""

@@ -19,11 +19,11 @@ from urllib.parse import parse_qs
 
 from sampan.core.clock import utc_now
 from sampan.core.time import format_micro_time
-from sampan.operator.controller import Controller
 from sampan.operator.history.reconcile_attempt import ReconcileAttempt
 from sampan.operator.history.reconcile_history import ObjectHistory, ReconcileHistory
 from sampan.operator.queue import WorkQueueMetrics
 from sampan.operator.reports.records import attempt_as_json
+from sampan.operator.reports.reported import Reported
 from sampan.operator.request import Request
 from sampan.wire import json
 
@@ -50,7 +50,7 @@ class ControllerReports:
     def __init__(
         self,
         history: ReconcileHistory,
-        controllers: Callable[[], Iterable[Controller]],
+        controllers: Callable[[], Iterable[Reported]],
         queues: WorkQueueMetrics,
     ) -> None:
         """`queues` may have queues that belong to no controller."""
@@ -59,9 +59,17 @@ class ControllerReports:
         self.leads: Callable[[], bool] = lambda: True
         """Returns True if this process reconciles. Another replica does it otherwise."""
         self._history = history
-        self._controllers = controllers
+        self._first = controllers
+        self._others: list[Reported] = []
         self._queues = queues
         self._instance = uuid.uuid4().hex[:12]
+
+    def add(self, loop: Reported) -> None:
+        """Report another loop of the process, next to the controllers."""
+        self._others.append(loop)
+
+    def _controllers(self) -> list[Reported]:
+        return [*self._first(), *self._others]
 
     def report(self, query: str, etag: str = "") -> ControllerReport:
         """Return the response to a query. `etag`: the ETag that the client has."""
@@ -93,7 +101,7 @@ class ControllerReports:
     def _tag(self) -> str:
         """Return a text that changes with the content. While anything is active, it changes with the time too."""
         now = asyncio.get_running_loop().time()
-        controllers = list(self._controllers())
+        controllers = self._controllers()
         depths = [(len(each.queue), each.queue.waiting, each.active) for each in controllers]
         busy = any(depth or active for depth, _, active in depths) or any(
             each.rate.per_second(now)[0] for each in controllers
@@ -123,7 +131,7 @@ class ControllerReports:
                 found.append({"name": metrics.name, "queue": queue, "total": sum(metrics.work.counts)})
         return found
 
-    def _objects(self, controller: Controller, limit: int, moment: "_Moment") -> dict[str, Any]:
+    def _objects(self, controller: Reported, limit: int, moment: "_Moment") -> dict[str, Any]:
         found = [(request, known) for (name, request), known in self._history if name == controller.name]
         counts = {"objects": len(found), "failing": sum(1 for _, known in found if known.failures)}
         return {
@@ -175,14 +183,14 @@ def _request_of(key: str) -> Request:
     return Request(namespace, name)
 
 
-def _controller(controller: Controller, moment: _Moment) -> dict[str, Any]:
+def _controller(controller: Reported, moment: _Moment) -> dict[str, Any]:
     queue = controller.queue
     oldest = queue.oldest_due_at()
     rate, errors = controller.rate.per_second(moment.loop_now)
     return {
         "name": controller.name,
         "resource": controller.resource,
-        "workers": controller.options.max_concurrent_reconciles,
+        "workers": controller.workers,
         "active": controller.active,
         "queue": {
             "depth": len(queue),
@@ -198,7 +206,7 @@ def _controller(controller: Controller, moment: _Moment) -> dict[str, Any]:
 
 
 def _object(
-    controller: Controller, request: Request, known: ObjectHistory, moment: _Moment, records: int
+    controller: Reported, request: Request, known: ObjectHistory, moment: _Moment, records: int
 ) -> dict[str, Any]:
     due = controller.queue.due_at(request)
     running = controller.queue.running_since(request)
@@ -219,7 +227,7 @@ def _object(
 
 
 def _writer(
-    controller: Controller | None, name: str, request: Request, record: ReconcileAttempt, moment: _Moment
+    controller: Reported | None, name: str, request: Request, record: ReconcileAttempt, moment: _Moment
 ) -> Mapping[str, Any]:
     resource = "" if controller is None else controller.resource
     return {

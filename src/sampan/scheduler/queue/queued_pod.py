@@ -14,6 +14,10 @@ class QueuedPod:
     """Time when the Pod was last added to the active queue, or found unschedulable."""
     first_at: float
     """Time when the Pod was first added to the active queue."""
+    active_at: float = 0.0
+    """Time when the Pod was last added to the active queue, or taken from backoff early."""
+    event: str = ""
+    """Event for which the Pod was last queued."""
     began_s: float = 0.0
     """Start of the last attempt, by the clock of the metrics."""
     attempts: int = 0

@@ -13,7 +13,7 @@ Source: pkg/scheduler/backend/queue/scheduling_queue.go, backoff_queue.go (1.36)
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -80,6 +80,8 @@ class SchedulingQueue:
         self._timer: asyncio.TimerHandle | None = None
         self.incoming: Counter[tuple[str, str]] = Counter()
         """Number of Pods added to each part, by event."""
+        self.on_delete: Callable[[str], None] = lambda uid: None
+        """Called with the UID of a Pod that no longer waits for a Node."""
 
     def __len__(self) -> int:
         return len(self._active) + len(self._backing_off) + len(self._failed) + len(self._unschedulable)
@@ -93,6 +95,31 @@ class SchedulingQueue:
             "unschedulable": len(self._unschedulable) - gated,
             "gated": gated,
         }
+
+    @property
+    def active(self) -> int:
+        """Number of Pods to schedule now."""
+        return len(self._active)
+
+    @property
+    def in_flight(self) -> Collection[QueuedPod]:
+        """Pods that are scheduled or bound now."""
+        return self._in_flight.values()
+
+    def oldest_active_at(self) -> float | None:
+        """Return since when the first Pod to schedule waits; None if there is none. It looks at all of them."""
+        return min((queued.active_at for queued in self._active), default=None)
+
+    def due_at(self, uid: str) -> float | None:
+        """Return the latest time of the next attempt for a Pod; None if it is not queued, or gated."""
+        queued = self._find(uid)
+        if queued is None or queued.gate:
+            return None
+        if uid in self._active:
+            return queued.active_at
+        if uid in self._unschedulable:
+            return queued.added_at + UNSCHEDULABLE_MAX_S + FLUSH_S
+        return queued.added_at + self._backoff.after(queued.errors if uid in self._failed else queued.failures)
 
     # Events from the informer
 
@@ -134,6 +161,7 @@ class SchedulingQueue:
         for heap in (self._active, self._backing_off, self._failed):
             heap.remove(uid)
         self._unschedulable.remove(uid)
+        self.on_delete(uid)
 
     def on_event(self, event: ClusterEvent, old: Any = None, new: Any = None) -> None:
         """Handle an event that may help unschedulable Pods."""
@@ -216,9 +244,12 @@ class SchedulingQueue:
 
     def _enqueue(self, queued: QueuedPod, event: str) -> None:
         queued.gate = self._gate(queued.pod)
+        if event != BACKOFF_ENDED:
+            queued.event = event
         if queued.gate:
             self._park(queued, event)
             return
+        queued.active_at = _now()
         # Gated time does not count: the latency metrics start when the Pod may be scheduled.
         if not queued.attempts:
             queued.first_at = _now()
@@ -235,6 +266,7 @@ class SchedulingQueue:
         """Pop a Pod before the end of its backoff, because no other Pod is active."""
         queued = self._backing_off.pop()
         if queued is not None:
+            queued.active_at = _now()
             self.incoming["active", POPPED_EARLY] += 1
         return queued
 
@@ -246,6 +278,7 @@ class SchedulingQueue:
     def _back_off(self, queued: QueuedPod, event: str, *, error: bool = False) -> None:
         # From the time of the failure: the time in the unschedulable part counts as backoff.
         ends_at = queued.added_at + self._backoff.after(queued.errors if error else queued.failures)
+        queued.event = event
         if ends_at <= _now():
             self._enqueue(queued, event)
             return
