@@ -212,7 +212,7 @@ async def test_the_present_does_not_count_for_the_buffer(store: AnyStore) -> Non
     async with running(store) as cache, cache.watch(PODS, buffer_max=5) as watcher:
         await store.create(key("last"), pod("last"))
         await cache.fresh()
-        assert len((await take(watcher)).events) == 21
+        assert [len((await take(watcher)).events) for _ in range(2)] == [20, 1]
 
 
 async def test_watchers_share_events_and_verdicts(store: AnyStore) -> None:

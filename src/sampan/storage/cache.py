@@ -17,7 +17,17 @@ from collections.abc import Callable, Iterator, Sequence
 from sampan.core.clock import monotonic
 from sampan.storage.broadcaster import BufferedWatch, LocalWatch
 from sampan.storage.cache_counts import CacheCounts
-from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
+from sampan.storage.records import (
+    CacheEvent,
+    CacheReset,
+    Delivery,
+    Extract,
+    InitialEvents,
+    Matches,
+    Page,
+    Record,
+    Respliced,
+)
 from sampan.storage.ring import EventRing
 from sampan.storage.signal import Signal, deadline_of, seconds_left
 from sampan.storage.sorted_records import SortedRecords, select_page, undone
@@ -407,7 +417,7 @@ class WatchCache:
             single = self._records.get(scope)
             records = [single] if single is not None and (matches is None or matches(single)) else []
         self.counts.begun += len(records)
-        return [("ADDED", CacheEvent("ADDED", record, None, record.revision, {})) for record in records]
+        return InitialEvents(records)
 
     def _snapshot(self, revision: int) -> SortedRecords:
         snapshot = self._snapshots.get(revision)

@@ -1,7 +1,7 @@
 """Types of the watch cache: records, pages, events and batches."""
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Literal, NamedTuple, overload
 
 import msgspec
 
@@ -81,10 +81,38 @@ Delivery = tuple[EventType, CacheEvent]
 """Event as one watcher receives it. A selector may change the type."""
 
 
+class InitialEvents(Sequence[Delivery]):
+    """ADDED events of existing objects, each made when it is taken: fifty watches of a large list need no memory."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, place: int) -> Delivery: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Delivery]: ...
+
+    def __getitem__(self, place: int | slice) -> Delivery | list[Delivery]:
+        if isinstance(place, slice):
+            return list(map(_added, self._records[place]))
+        return _added(self._records[place])
+
+    def __iter__(self) -> Iterator[Delivery]:
+        return map(_added, self._records)
+
+
+def _added(record: Record) -> Delivery:
+    return "ADDED", CacheEvent("ADDED", record, None, record.revision, {})
+
+
 class Batch(NamedTuple):
     """All pending events of a watcher, in order (empty after a timeout), and the revision that it has reached."""
 
-    events: list[Delivery]
+    events: Sequence[Delivery]
     revision: int
 
 

@@ -44,7 +44,7 @@ class Watcher:
         self._group = group
         self._groups = groups
         self._buffer_max = buffer_max
-        self._first: list[Delivery] = []
+        self._first: Sequence[Delivery] = []
         self._pending: list[Delivery] = []
         self._error: WatchEnded | None = None
         self._signal = LoneSignal()
@@ -67,6 +67,8 @@ class Watcher:
 
     async def next(self, timeout_s: float | None = None) -> Batch:
         """Return all pending events. Wait up to `timeout_s` seconds (None: no timeout) for the first; then return none.
+
+        The objects with which a watch begins are a batch of their own.
 
         Raises `WatcherTooSlow` or `CacheReset` after all earlier events have been taken. Raises `Compacted` if the
         history that the watch begins in was compacted meanwhile.
@@ -96,8 +98,11 @@ class Watcher:
         self._signal.close()
 
     def begin(self, first: Sequence[Delivery], now: int) -> None:
-        """Deliver these events first, outside the limit of the buffer. `now` is the revision that they reach."""
-        self._first = list(first)
+        """Deliver these events first, outside the limit of the buffer. `now` is the revision that they reach.
+
+        The sequence is kept as it is, until it is taken.
+        """
+        self._first = first
         self._position = now
 
     def begin_in_the_past(self, after: int, now: int, bridge: Bridge) -> None:
@@ -151,22 +156,23 @@ class Watcher:
     async def _cross(self, bridge: Bridge) -> None:
         events, reached = await bridge(self._position)
         # Later events are in `_pending` already, from the moment that the watch was added.
-        self._first += self._group.select([e for e in events if e.revision <= self._bridged_from])
+        self._first = [*self._first, *self._group.select([e for e in events if e.revision <= self._bridged_from])]
         self._position = reached
         if reached >= self._bridged_from:
             self._bridge = None
 
     def _take(self) -> Batch:
-        deliveries, self._first = self._first, []
-        if self._bridge is None:
-            deliveries = deliveries + self._pending if deliveries else self._pending
-            self._pending = []
-            if self._error is None:
-                # Nothing is pending up to the cache's revision, so a bookmark may report it.
-                self._position = max(self._position, self._cache.revision)
-            # After an error the cache may be ahead of what this watcher received, so only delivered events count.
-            elif deliveries:
-                self._position = max(self._position, deliveries[-1][1].revision)
+        first, self._first = self._first, []
+        # The first events may be many, and made as they are taken: so they are not joined with others.
+        if first or self._bridge is not None:
+            return Batch(first, self._position)
+        deliveries, self._pending = self._pending, []
+        if self._error is None:
+            # Nothing is pending up to the cache's revision, so a bookmark may report it.
+            self._position = max(self._position, self._cache.revision)
+        # After an error the cache may be ahead of what this watcher received, so only delivered events count.
+        elif deliveries:
+            self._position = max(self._position, deliveries[-1][1].revision)
         return Batch(deliveries, self._position)
 
 
@@ -183,7 +189,7 @@ class WatchGroup:
         self._respliced = respliced
         self._made: dict[Hashable, tuple[Delivery, Delivery, Any]] = {}
 
-    def shared(self, form: Hashable, events: list[Delivery], make: Callable[[list[Delivery]], T]) -> T:
+    def shared(self, form: Hashable, events: Sequence[Delivery], make: Callable[[Sequence[Delivery]], T]) -> T:
         """Return `make(events)`, or its cached result from another watcher of the group that took the same events.
 
         `form` identifies everything else that the result depends on. `events` is not empty.

@@ -1,12 +1,14 @@
-"""`LoopTurns`: limit of the work of one kind that all connections of a server cause in one turn of the event loop.
+"""Limits of the work that all clients of a server together cause in one turn of the event loop.
 
-Each connection has its own limits, but many connections may reach theirs at the same time. At the limit of a turn,
-further connections wait for the next turns, in order of arrival. Their sockets are not read meanwhile.
+Each client has its own limits, but many may reach theirs at the same time. At the limit of a turn, the others wait for
+the next turns, in order of arrival. `LoopTurns` is for callbacks of connections, whose sockets are not read meanwhile.
+`PieceTurns` is for coroutines.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 
 class LoopTurns:
@@ -58,3 +60,30 @@ class LoopTurns:
         finally:
             if self._waiting and not self._is_counting:
                 self._count()
+
+
+class PieceTurns:
+    """Queue of long computations that are divided into pieces: one piece runs in each turn of the event loop.
+
+    A piece may take some milliseconds. Without turns, the pieces of fifty requests run before the next byte is read.
+    """
+
+    def __init__(self) -> None:
+        self._turns: LoopTurns | None = None
+
+    async def begin(self) -> None:
+        """Return when a piece may run. It runs at once, without an `await`. Pieces begin in order of these calls."""
+        loop = asyncio.get_running_loop()
+        if self._turns is None:
+            self._turns = LoopTurns(loop, 1)
+        if self._turns.open:
+            self._turns.spend(1)
+            return
+        begun = loop.create_future()
+        self._turns.wait(partial(self._begin, begun))
+        await begun
+
+    def _begin(self, begun: asyncio.Future[None]) -> None:
+        if self._turns is not None and not begun.done():  # The caller may have been cancelled.
+            self._turns.spend(1)
+            begun.set_result(None)

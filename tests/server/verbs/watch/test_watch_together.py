@@ -2,14 +2,18 @@
 
 import asyncio
 import random
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import pytest
 
+from sampan.server.verbs.watch.watch import WatchServer
+from sampan.storage.records import Delivery
 from tests.server.cluster import Api
-from tests.server.verbs.objects import CONFIG_MAPS, PARTIAL, config_map
+from tests.server.verbs.objects import CONFIG_MAPS, PARTIAL, TABLE, config_map, some_config_maps
 
 JSON = "application/json"
 QUERIES = ("", "&labelSelector=n%3D1", "&labelSelector=n%3D0")
@@ -74,7 +78,7 @@ async def test_each_of_many_watchers_is_reported_what_it_would_be_reported_alone
         )
         for path in (CONFIG_MAPS, ALL)
         for query in QUERIES
-        for accept in (JSON, PARTIAL)
+        for accept in (JSON, PARTIAL, TABLE)
         for _ in range(3)
     ]
     paces = [random.Random(seed * 100 + number) if number % 3 else None for number in range(len(watched))]
@@ -84,12 +88,51 @@ async def test_each_of_many_watchers_is_reported_what_it_would_be_reported_alone
         await asyncio.gather(*(_write(api, writer, random.Random(seed * 10 + writer)) for writer in range(WRITERS)))
         for number in "01":  # one for each selector
             await api.create(CONFIG_MAPS, config_map("end" + number, labels={"n": number}))
-    alone: dict[tuple[str, str], list[bytes]] = {}
+    alone: dict[tuple[str, str], Received] = {}
     for watcher in watched:
         if (watcher.path, watcher.accept) not in alone:
             single = Received(watcher.path, watcher.accept, watcher.last)
             await asyncio.wait_for(single.read(api, None), 60)
-            alone[watcher.path, watcher.accept] = single.lines
-        assert watcher.lines == alone[watcher.path, watcher.accept]
+            alone[watcher.path, watcher.accept] = single
+        assert _ageless(watcher) == _ageless(alone[watcher.path, watcher.accept])
         revisions = [int(orjson.loads(line)["object"]["metadata"]["resourceVersion"]) for line in watcher.lines]
         assert revisions == sorted(set(revisions))
+
+
+def _ageless(watcher: Received) -> list[bytes]:
+    """Return the events without the cells of ages, which are as old as their rows."""
+    if watcher.accept != TABLE:
+        return watcher.lines
+    events = [orjson.loads(line) for line in watcher.lines]
+    for event in events:
+        del event["object"]["rows"][0]["cells"][2]
+    return [orjson.dumps(event) for event in events]
+
+
+@pytest.mark.parametrize("accept", [JSON, TABLE])
+async def test_many_watches_that_begin_at_once_encode_one_piece_in_each_turn_of_the_event_loop(
+    api: Api, accept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await some_config_maps(api, 40)
+    loop, turn, pieces = asyncio.get_running_loop(), 0, Counter[int]()
+    timer = loop.call_soon(str)
+    joined = WatchServer._joined
+
+    def count(server: WatchServer, events: Sequence[Delivery]) -> Any:
+        pieces[turn] += 1
+        return joined(server, events)
+
+    def tick() -> None:
+        nonlocal turn, timer
+        turn += 1
+        timer = loop.call_soon(tick)
+
+    monkeypatch.setattr(WatchServer, "_joined", count)
+    timer = loop.call_soon(tick)
+    watchers = [Received(f"{ALL}?watch=1", accept, b'"cm-39"') for _ in range(20)]
+    try:
+        await asyncio.gather(*(watcher.read(api, None) for watcher in watchers))
+    finally:
+        timer.cancel()
+    assert sum(pieces.values()) >= len(watchers)
+    assert max(pieces.values()) == 1

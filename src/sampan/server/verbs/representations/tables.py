@@ -92,6 +92,12 @@ class Tabler:
             result.append(made)
         return result
 
+    def table_of(self, record: Record, cache: RowCache | None, now: float, *, headers: bool) -> bytes:
+        """Return a Table with the row of one object, from the cache if possible."""
+        value_of, definitions = self._endpoint.value_of, self._definitions if headers else NO_HEADERS
+        rows = [self.row(value_of(record.value))] if cache is None else self.rows([record], cache, now)
+        return table_bytes(definitions, rows, {"resourceVersion": str(record.revision)}, self._api_version)
+
     def table(self, values: list[bytes], list_metadata: dict[str, Any], *, headers: bool = True) -> bytes:
         """Return a whole Table."""
         definitions = self._definitions if headers else NO_HEADERS

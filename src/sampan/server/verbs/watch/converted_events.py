@@ -11,7 +11,7 @@ of the version blocks until it can list again.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -43,7 +43,7 @@ class ConvertedEvents:
         self._api_version = endpoint.api_version
         self._began = began
 
-    async def present(self, events: list[Delivery], end: float) -> list[Delivery]:
+    async def present(self, events: Sequence[Delivery], end: float) -> list[Delivery]:
         """Return the events in the endpoint's version. `end` is the end of the watch in loop time.
 
         Raises `TimeIsUp` at that time, and `StatusError` if the initial state cannot be converted in 3 s.
@@ -63,7 +63,7 @@ class ConvertedEvents:
             await asyncio.sleep(pause_s)
         raise AssertionError("pauses never end")
 
-    async def _converted(self, events: list[Delivery]) -> list[Delivery]:
+    async def _converted(self, events: Sequence[Delivery]) -> list[Delivery]:
         if self._selection.unconverted is not None:
             return await self._selected(events)
         records = await self._webhook.shared_records([event.record for _, event in events], self._api_version)
@@ -72,7 +72,7 @@ class ConvertedEvents:
             for (kind, event), record in zip(events, records, strict=True)
         ]
 
-    async def _selected(self, events: list[Delivery]) -> list[Delivery]:
+    async def _selected(self, events: Sequence[Delivery]) -> list[Delivery]:
         """Convert both states of each change, and decide by them whether the object is selected now and was before.
 
         The watcher passes on every change of an object whose fields in the version are unknown.

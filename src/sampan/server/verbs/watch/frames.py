@@ -3,14 +3,17 @@
 Source: apiserver pkg/endpoints/handlers/watch.go (1.36).
 """
 
+import asyncio
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
 from sampan.server.verbs.representations.messages import Messages
+from sampan.server.verbs.representations.pieces import PIECE_BYTES
 from sampan.server.verbs.representations.respond import include_object
-from sampan.server.verbs.representations.tables import Tabler
+from sampan.server.verbs.representations.tables import RowCache, Tabler
 from sampan.server.verbs.scope import RequestScope
 from sampan.storage.records import CacheEvent
 from sampan.wire import json as wire_json
@@ -18,6 +21,8 @@ from sampan.wire import protobuf as wire_protobuf
 from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
 
+_TABLE_PIECE_BYTES: Final = 32 << 10
+"""Each object is decoded for its cells."""
 Frame = Callable[[str, CacheEvent], bytes]
 
 
@@ -27,6 +32,10 @@ class Framer(NamedTuple):
     frame: Frame
     form: Hashable | None
     """Key of the form: watches with equal keys share frames. None: frames are not shared."""
+    first: Frame | None = None
+    """Encoder of the first event, if it differs: only the first Table has definitions of the columns."""
+    piece_bytes: int = PIECE_BYTES
+    """Size of the objects that are encoded at once: a few milliseconds."""
 
 
 def error_frame(error: errors.StatusError, media: MediaType | None) -> bytes:
@@ -46,7 +55,8 @@ def framer(scope: RequestScope, media: MediaType | None) -> Framer:
     if media is not None and media.format == "protobuf":
         return _message_framer(Messages(endpoint, media, scope.shared.messages))
     if media is not None and media.transform == "Table":
-        return Framer(_table_framer(Tabler(endpoint, include_object(scope.request), media.api_version), endpoint), None)
+        tabler = Tabler(endpoint, include_object(scope.request), media.api_version)
+        return _table_framer(tabler, scope.shared.rows)
     if media is not None and media.transform.startswith("PartialObjectMetadata"):
         meta_version = media.api_version
         return _shared(("partial", meta_version), lambda event: partial_bytes(event.record.value, meta_version))
@@ -60,10 +70,14 @@ def _shared(form: Hashable, render: Callable[[CacheEvent], bytes]) -> Framer:
         key = (kind, form)
         found = event.frames.get(key)
         if found is None:
-            found = event.frames[key] = b'{"type":"%b","object":%b}\n' % (kind.encode(), render(event))
+            found = event.frames[key] = _event(kind, render(event))
         return found
 
     return Framer(frame, form)
+
+
+def _event(kind: str, obj: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (kind.encode(), obj)
 
 
 def _message_framer(messages: Messages) -> Framer:
@@ -80,18 +94,16 @@ def _message_framer(messages: Messages) -> Framer:
     return Framer(frame, form)
 
 
-def _table_framer(tabler: Tabler, endpoint: Endpoint) -> Frame:
-    headers = True
+def _table_framer(tabler: Tabler, rows: RowCache) -> Framer:
+    """Watches share rows for a second, not frames: these have ages of objects."""
+    time = asyncio.get_running_loop().time
 
-    def frame(kind: str, event: CacheEvent) -> bytes:
-        nonlocal headers
-        value = endpoint.value_of(event.record.value)
-        metadata = {"resourceVersion": str(event.record.revision)}
-        table = tabler.table([value], metadata, headers=headers)
-        headers = False
-        return b'{"type":"%b","object":%b}\n' % (kind.encode(), table)
+    def frame(kind: str, event: CacheEvent, *, headers: bool = False) -> bytes:
+        # A deselected object has the revision of the change that deselected it, but its state before.
+        cache = rows if kind != "DELETED" else None
+        return _event(kind, tabler.table_of(event.record, cache, time(), headers=headers))
 
-    return frame
+    return Framer(frame, None, partial(frame, headers=True), _TABLE_PIECE_BYTES)
 
 
 def bookmarker(endpoint: Endpoint, media: MediaType | None) -> Callable[[int, bool], bytes]:

@@ -1,8 +1,8 @@
 """WATCH: a stream of events. Each event is encoded once for each representation, for all watchers.
 
 Concurrency: the generator of the response owns its `Watcher`. It ends on timeout, on client disconnect, or if the cache
-ends a slow watcher. Pending events are joined into chunks of `PIECE_BYTES`, so a burst takes few writes. The next chunk
-is encoded when the client has read the last one.
+ends a slow watcher. Pending events are joined into chunks, so a burst takes few writes. The next chunk is
+encoded when the client has read the last one, in a turn of the event loop that no other watch has.
 
 Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 """
@@ -11,22 +11,23 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from sampan.core import errors
 from sampan.core.event_loop.offload import LARGE_BYTES, in_thread
+from sampan.core.event_loop.turns import PieceTurns
 from sampan.server.media import media_of
 from sampan.server.metrics.watches import Chunk, Sent
 from sampan.server.request import Response
 from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.representations.pieces import PIECE_BYTES, slices
+from sampan.server.verbs.representations.pieces import slices
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.watch.converted_events import ConvertedEvents, TimeIsUp
-from sampan.server.verbs.watch.frames import Framer, bookmarker, error_frame, framer
+from sampan.server.verbs.watch.frames import Frame, Framer, bookmarker, error_frame, framer
 from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.store import Compacted
 from sampan.storage.watcher import Watcher
@@ -60,6 +61,13 @@ class WatchServer:
     """Function that is called when the client has read the objects with which the watch begins."""
     converted: ConvertedEvents | None = None
     """Converter of events to the watched version, if a webhook converts."""
+    turns: PieceTurns = field(default_factory=PieceTurns)
+    """Turns of the event loop, for many events."""
+    _first: Frame | None = field(init=False)
+    """Encoder of the first event; None if that was sent, or does not differ."""
+
+    def __post_init__(self) -> None:
+        self._first = self.framer.first
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield frames of events. Pending events are joined."""
@@ -83,7 +91,7 @@ class WatchServer:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
                     events, batch = batch.events, batch._replace(events=[])
-                    if len(events) == 1 or _size(events) <= PIECE_BYTES:
+                    if len(events) == 1 or _size(events) <= self.framer.piece_bytes:
                         chunk = await self._chunk(events, end)
                         if chunk:  # An empty chunk would end the response.
                             yield chunk
@@ -107,38 +115,44 @@ class WatchServer:
     async def _chunks(
         self, events: Sequence[Delivery], end: float, *, are_shared: bool = True
     ) -> AsyncGenerator[bytes, None]:
-        """Yield these events in chunks."""
-        for part in slices(events, map(_size_of_delivery, events)):
-            chunk = await self._chunk(list(part), end, are_shared=are_shared)
+        """Yield these events in chunks, one in each turn of the event loop."""
+        await self.turns.begin()
+        for part in slices(events, map(_size_of_delivery, events), self.framer.piece_bytes):
+            chunk = await self._chunk(part, end, are_shared=are_shared)
             if chunk:
                 yield chunk
+            await self.turns.begin()
 
-    async def _chunk(self, events: list[Delivery], end: float, *, are_shared: bool = True) -> bytes:
+    async def _chunk(self, events: Sequence[Delivery], end: float, *, are_shared: bool = True) -> bytes:
         """Return these events, joined. Watchers of the same events in the same form share the chunk, unless only this
         watcher has them: then nothing is kept of their encoding.
         """
-        form = self.framer.form
         if self.converted is not None:
             events = await self.converted.present(events, end)
             if not events:
                 return b""
-            chunk = self._joined(events)
-        elif form is None:
+            return self.sent.counted(self._joined(events))
+        if self._first is not None:
+            await self.turns.begin()
+        if self.framer.form != "":
+            for kind, event in events:
+                if len(event.record.value) >= LARGE_BYTES:
+                    await in_thread(self.framer.frame, kind, event)  # it is cached
+        if self.framer.form is None or not are_shared:
             chunk = self._joined(events)
         else:
-            if form:
-                for kind, event in events:
-                    if len(event.record.value) >= LARGE_BYTES:
-                        await in_thread(self.framer.frame, kind, event)  # the event caches the frame
-            chunk = self.watcher.group.shared(form, events, self._joined) if are_shared else self._joined(events)
-            if not are_shared:
-                for _, event in events:
-                    event.frames.clear()
+            chunk = self.watcher.group.shared(self.framer.form, events, self._joined)
+        if not are_shared:
+            for _, event in events:
+                event.frames.clear()
         return self.sent.counted(chunk)
 
     def _joined(self, events: Sequence[Delivery]) -> Chunk:
-        frame = self.framer.frame
-        return self.sent.joined([frame(kind, event) for kind, event in events])
+        frames = [self.framer.frame(kind, event) for kind, event in events]
+        if self._first is not None:
+            frames[0] = self._first(*events[0])
+            self._first = None
+        return self.sent.joined(frames)
 
     def _single(self, frame: bytes) -> bytes:
         return self.sent.counted(self.sent.joined([frame]))
@@ -166,6 +180,8 @@ async def watch(scope: RequestScope) -> Response:
     revision = revision_of_read(options.resource_version)
     media = _acceptable(scope)
     framed = framer(scope, media)
+    if revision != endpoint.store.cache.newest.revision or options.send_initial_events:
+        await scope.shared.turns.begin()  # Many events may have to be selected.
     cache = endpoint.store.cache.newest
     initial = options.send_initial_events
     if not options.resource_version or initial:
@@ -207,6 +223,7 @@ async def watch(scope: RequestScope) -> Response:
         converted=webhook
         if webhook is None
         else ConvertedEvents(webhook, endpoint, cache.revision if after is None else 0, selection),
+        turns=scope.shared.turns,
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
 
