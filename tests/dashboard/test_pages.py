@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from scripts.web.places import ROOT
 
+from tests.accessibility import violations, violations_in_theme
 from tests.dashboard.browser import Browser
 from tests.dashboard.samples import HOSTILE, LONG, config_map, crd, deployment
 from tests.dashboard.server import DashboardServer, picture_folder
@@ -23,7 +23,6 @@ BOATS: Final = "/apis/harbour.example.com/v1/namespaces/default/boats"
 TALKER: Final = "object/core/v1/pods/default/talker"
 WIDTHS: Final = {360: 640, 820: 1180, 1440: 900}
 THEMES: Final[Sequence[Literal["light", "dark"]]] = ("light", "dark")
-RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "home": ("", "text:attention"),
     "list": ("list/core/v1/pods", "row:web"),
@@ -143,13 +142,6 @@ def create_boats(server: DashboardServer) -> None:
         server.patch(f"{BOATS}/{name}/status", {"status": {"conditions": [condition]}})
 
 
-def violations(page: Page, part: str = "html") -> list[str]:
-    """Return the rules that a part of a page breaks, each with the first element."""
-    options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
-    found = Axe().run(page, context=part, options=options).response["violations"]
-    return [f"{each['id']}: {each['help']}: {each['nodes'][0]['html'][:300]}" for each in found]
-
-
 def expect_shown(page: Page, shown: str) -> None:
     """Wait for an element: its role and the beginning of its name."""
     role, _, name = shown.partition(":")
@@ -165,7 +157,7 @@ def check_at_all_widths(page: Page, name: str, part: str = "html") -> None:
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
             page.screenshot(path=picture_folder() / f"{name}-{width}-{theme}.png")
-            assert violations(page, part) == [], (width, theme)
+            assert violations_in_theme(page, part) == [], (width, theme)
 
 
 @pytest.mark.parametrize("name", ROUTES)

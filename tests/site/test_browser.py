@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route
 from scripts.site.places import ROOT
 
 from sampan.server.dashboard.documentation import POLICY
+from tests.accessibility import violations, violations_in_theme
 from tests.site.browser import Chromium
 
 PICTURES: Final = ROOT / "build" / "site-screenshots"
@@ -30,14 +30,6 @@ PAGES: Final[Mapping[str, str]] = {
 }
 WIDTHS: Final = {390: 844, 820: 1180, 1440: 900}
 THEMES: Final[Sequence[Literal["light", "dark"]]] = ("light", "dark")
-RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-def violations(page: Page) -> list[str]:
-    """Return the rules that a page breaks, each with the first element."""
-    options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
-    found = Axe().run(page, options=options).response["violations"]
-    return [f"{each['id']}: {each['help']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 def take_picture(page: Page, name: str) -> None:
@@ -55,7 +47,7 @@ def test_a_page_is_accessible_and_fits_each_window_in_both_themes(browser: Chrom
             for theme in THEMES:
                 page.emulate_media(color_scheme=theme)
                 take_picture(page, f"{name}-{width}-{theme}")
-                assert violations(page) == [], (width, theme)
+                assert violations_in_theme(page) == [], (width, theme)
     assert browser.refused == []
 
 

@@ -4,8 +4,9 @@ from typing import Final
 
 import pytest
 
+from tests.accessibility import violations
 from tests.site.browser import Chromium
-from tests.site.test_browser import take_picture, violations
+from tests.site.test_browser import take_picture
 
 FIRST: Final = {
     "install": "installing.html",
