@@ -18,7 +18,9 @@ LOG_LIST: Final = "object/apps/v1/deployments/default/web?tab=logs"
 LONG_LOG: Final = "object/core/v1/pods/default/web-0?tab=logs"
 _PARTS: Final = 6
 """Heaps that are measured after the log is full: growth would show in each part."""
-_COLLECTIONS: Final = 3
+_COLLECTIONS: Final = 10
+_WAVE_S: Final = 35.0
+"""Time in which more lines arrive than a quarter of the log."""
 
 
 def measure_logs(server: DashboardServer, chromium: Browser, seconds: float) -> Iterator[tuple[str, float]]:
@@ -54,9 +56,9 @@ def measure_long_logs(server: DashboardServer, chromium: Browser, seconds: float
         expect(page.get_by_text("older lines were dropped")).to_be_visible(timeout=400_000)
         filled = logs.sent
         heaps, nodes = [_heap(page)], [_nodes(page)]
-        left_s = max(0.0, seconds - filled / LINES_PER_SECOND)
+        left_s = max(0.0, seconds - filled / LINES_PER_SECOND - _WAVE_S)
         for _ in range(_PARTS):
-            page.wait_for_timeout(left_s / _PARTS * 1000)
+            page.wait_for_timeout(max(0.0, left_s / _PARTS - _WAVE_S) * 1000)
             heaps.append(_heap(page))
             nodes.append(_nodes(page))
         report(f"{logs.sent:,} lines were sent, {filled:,} of them until the log was full")
@@ -66,12 +68,12 @@ def measure_long_logs(server: DashboardServer, chromium: Browser, seconds: float
 
 
 def _heap(page: Page) -> int:
-    """Return the smallest of some sizes: lines that arrive during a garbage collection stay until the next one."""
+    """Return the largest size in some time: the log keeps dropped lines until they are a quarter of it."""
     found = []
     for _ in range(_COLLECTIONS):
         found.append(heap_bytes(page))
-        page.wait_for_timeout(200)
-    return min(found)
+        page.wait_for_timeout(_WAVE_S * 1000 / _COLLECTIONS)
+    return max(found)
 
 
 def _nodes(page: Page) -> int:

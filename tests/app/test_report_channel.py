@@ -77,8 +77,55 @@ async def test_a_silent_process_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
     with ours, theirs:
         opened = ReportChannel()
         await opened.open(ours)
-        with pytest.raises(ChannelClosed, match="do not respond"):
-            await opened.report("a", "")
-        with pytest.raises(ChannelClosed, match="do not run"):
-            await opened.report("a", "")
+        for _ in range(3):
+            with pytest.raises(ChannelClosed, match="do not respond"):
+                await opened.report("a", "")
+        theirs.setblocking(False)
+        assert theirs.recv(1000).count(b"\n") == 1, "no query is sent before the response to the one before"
+        opened.close()
         assert os.fstat(ours.fileno())
+
+
+async def respond(theirs: socket.socket, text: bytes) -> None:
+    """Respond to one query by hand, the head and the body apart."""
+    await asyncio.get_running_loop().sock_sendall(theirs, b'{"code":200,"length":%d}\n' % len(text))
+    await asyncio.sleep(0)
+    await asyncio.get_running_loop().sock_sendall(theirs, text)
+
+
+@pytest.mark.parametrize("parts", ["nothing", "the head", "half of the body"])
+async def test_a_late_response_is_dropped_and_reports_continue(monkeypatch: pytest.MonkeyPatch, parts: str) -> None:
+    monkeypatch.setattr(channel, "RESPONSE_S", 0.05)
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    sent = b'{"code":200,"length":4}\nlate'
+    early = {"nothing": 0, "the head": len(sent) - 4, "half of the body": len(sent) - 2}[parts]
+    with ours, theirs:
+        opened = ReportChannel()
+        await opened.open(ours)
+        theirs.send(sent[:early])
+        with pytest.raises(ChannelClosed, match="do not respond"):
+            await opened.report("first", "")
+        theirs.send(sent[early:])
+        monkeypatch.setattr(channel, "RESPONSE_S", 30.0)
+        second = asyncio.create_task(opened.report("second", ""))
+        await respond(theirs, b"second")
+        assert (await second).body == b"second"
+        opened.close()
+
+
+async def test_a_client_that_goes_leaves_no_response_to_the_next() -> None:
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    with ours, theirs:
+        opened = ReportChannel()
+        await opened.open(ours)
+        gone = asyncio.create_task(opened.report("first", ""))
+        await asyncio.get_running_loop().sock_recv(theirs, 1000)
+        gone.cancel()
+        await asyncio.wait({gone})
+        second = asyncio.create_task(opened.report("second", ""))
+        await respond(theirs, b"first")
+        await respond(theirs, b"second")
+        assert (await second).body == b"second"
+        opened.close()

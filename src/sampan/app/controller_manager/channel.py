@@ -20,11 +20,12 @@ import msgspec
 from sampan.operator.reports import ControllerReport, ControllerReports
 
 RESPONSE_S: Final = 5.0
-"""Time in which the process must respond. Then the channel carries no more reports."""
+"""Time in which the process must respond. A late response is dropped before the next query."""
 _QUERY_BYTES_MAX: Final = 64 << 10
 _TEXT_LENGTH_MAX: Final = 4096
 _BODY_BYTES_MAX: Final = 32 << 20
 _STDIN: Final = 0
+_SILENT: Final = "the control loops do not respond"
 
 
 class ChannelClosed(Exception):
@@ -93,9 +94,14 @@ class ReportChannel:
     def __init__(self) -> None:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._turn = asyncio.Lock()
+        self._unread = False
+        """True while the response to a query is in the stream, or on its way."""
+        self._head: _Head | None = None
+        """Head of the response whose body is read now."""
 
     async def open(self, end: socket.socket) -> None:
         """Use a socket, which stays the caller's."""
+        self._unread, self._head = False, None
         own: Any = end.dup()
         self._streams = await asyncio.open_unix_connection(sock=own, limit=_QUERY_BYTES_MAX)
 
@@ -114,17 +120,32 @@ class ReportChannel:
                 raise ChannelClosed("the control loops do not run")
             try:
                 async with asyncio.timeout(RESPONSE_S):
-                    return await _response(*self._streams, _Query(query, etag))
+                    return await self._response(*self._streams, _Query(query, etag))
+            except TimeoutError as error:
+                raise ChannelClosed(_SILENT) from error
             except (OSError, EOFError, ValueError, msgspec.MsgspecError) as error:
-                # The rest of a late response would be taken for the next one.
                 self.close()
-                raise ChannelClosed("the control loops do not respond") from error
+                raise ChannelClosed(_SILENT) from error
 
+    async def _response(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, query: _Query
+    ) -> ControllerReport:
+        # A timeout, or a client that has gone, leaves the response to an earlier query in the stream. It would be taken
+        # for that of this one.
+        while self._unread:
+            await self._next(reader)
+        writer.write(msgspec.json.encode(query) + b"\n")
+        self._unread = True
+        await writer.drain()
+        return await self._next(reader)
 
-async def _response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, query: _Query) -> ControllerReport:
-    writer.write(msgspec.json.encode(query) + b"\n")
-    await writer.drain()
-    head = msgspec.json.decode(await reader.readuntil(b"\n"), type=_Head)
-    if head.length > _BODY_BYTES_MAX:
-        raise ValueError("the report is too long")
-    return ControllerReport(head.code, await reader.readexactly(head.length), head.tag)
+    async def _next(self, reader: asyncio.StreamReader) -> ControllerReport:
+        """Read one response. After a cancellation, the next call continues with the same response."""
+        if self._head is None:
+            self._head = msgspec.json.decode(await reader.readuntil(b"\n"), type=_Head)
+        head = self._head
+        if head.length > _BODY_BYTES_MAX:
+            raise ValueError("the report is too long")
+        body = await reader.readexactly(head.length)
+        self._head, self._unread = None, False
+        return ControllerReport(head.code, body, head.tag)
