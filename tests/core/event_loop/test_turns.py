@@ -3,27 +3,22 @@
 import asyncio
 
 from sampan.core.event_loop.turns import PieceTurns
+from tests.loop_turns import counting_turns
 
 
 async def test_pieces_of_many_tasks_begin_in_order_one_in_each_turn() -> None:
-    turns, begun, loop = PieceTurns(), list[tuple[int, int]](), asyncio.get_running_loop()
-    turn, timer = 0, loop.call_soon(str)
-
-    def tick() -> None:
-        nonlocal turn, timer
-        turn += 1
-        timer = loop.call_soon(tick)
+    turns, begun = PieceTurns(), list[int]()
 
     async def work(number: int) -> None:
         for _ in range(3):
             await turns.begin()
-            begun.append((turn, number))
+            begun.append(number)
+            count()
 
-    timer = loop.call_soon(tick)
-    await asyncio.gather(*map(work, range(4)))
-    timer.cancel()
-    assert len({at for at, _ in begun}) == len(begun) == 12
-    assert [number for _, number in begun] == [0, *[0, 1, 2, 3] * 2, 1, 2, 3]  # in order of the calls
+    with counting_turns() as (pieces, count):
+        await asyncio.gather(*map(work, range(4)))
+    assert max(pieces.values()) == 1
+    assert begun == [0, *[0, 1, 2, 3] * 2, 1, 2, 3]  # in order of the calls
 
 
 async def test_a_lone_piece_begins_at_once() -> None:

@@ -42,6 +42,8 @@ CONTINUE_TOO_OLD = (
 
 Items = Callable[[Sequence[Record]], Awaitable[bytes]]
 """Encodes items of a list, joined with commas."""
+_MANY = 500
+"""Number of objects from which selecting them takes a turn of the event loop: a millisecond."""
 LARGE_BYTES = 64 * 1024
 """Size from which a list is converted to YAML or indented in a thread, so that other requests are not blocked."""
 
@@ -119,6 +121,9 @@ async def _tail(
     converted_by = scope.endpoint.definition.webhook
     key = (scope.endpoint.gvk, converted_by, query, options.label_selector, options.field_selector, form, include)
     tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
+    if tail is None and len(cache) > _MANY and (not query.limit or query.selection.matches is not None):
+        await shared.turns.begin()
+        tail = None if query.exact else shared.bodies.get(key, cache.changed, now)  # of another request
     if tail is not None:
         cache.counts.list(tail.size)
         return tail, cache.revision

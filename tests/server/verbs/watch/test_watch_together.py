@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from sampan.server.verbs.watch.watch import WatchServer
 from sampan.storage.records import Delivery
+from tests.loop_turns import counting_turns
 from tests.server.cluster import Api
 from tests.server.verbs.objects import CONFIG_MAPS, PARTIAL, TABLE, config_map, some_config_maps
 
@@ -114,25 +114,15 @@ async def test_many_watches_that_begin_at_once_encode_one_piece_in_each_turn_of_
     api: Api, accept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await some_config_maps(api, 40)
-    loop, turn, pieces = asyncio.get_running_loop(), 0, Counter[int]()
-    timer = loop.call_soon(str)
     joined = WatchServer._joined
-
-    def count(server: WatchServer, events: Sequence[Delivery]) -> Any:
-        pieces[turn] += 1
-        return joined(server, events)
-
-    def tick() -> None:
-        nonlocal turn, timer
-        turn += 1
-        timer = loop.call_soon(tick)
-
-    monkeypatch.setattr(WatchServer, "_joined", count)
-    timer = loop.call_soon(tick)
     watchers = [Received(f"{ALL}?watch=1", accept, b'"cm-39"') for _ in range(20)]
-    try:
+    with counting_turns() as (pieces, count):
+
+        def counted(server: WatchServer, events: Sequence[Delivery]) -> Any:
+            count()
+            return joined(server, events)
+
+        monkeypatch.setattr(WatchServer, "_joined", counted)
         await asyncio.gather(*(watcher.read(api, None) for watcher in watchers))
-    finally:
-        timer.cancel()
-    assert sum(pieces.values()) >= len(watchers)
+    assert pieces.total() >= len(watchers)
     assert max(pieces.values()) == 1
