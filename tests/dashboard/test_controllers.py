@@ -131,8 +131,12 @@ def test_a_reconcile_links_to_the_revision_that_it_wrote(server: DashboardServer
         revision = server.http.get(f"{MAPS}/good").json()["metadata"]["resourceVersion"]
         link = panel.get_by_role("link", name=f"revision {revision.replace(',', '')}").first
         expect(link).to_have_attribute("href", re.compile(f"tab=history&rev={revision}"))
-    with chromium.page(f"object/core/v1/configmaps/default/good?tab=reconciles&rev={revision}") as page:
+    with chromium.page(f"object/core/v1/configmaps/default/good?tab=history&rev={revision}") as page:
+        page.get_by_role("link", name="Its reconcile").click()
         expect(page.locator(".event.wanted")).to_have_count(1)
+        expect(page.get_by_text("No known reconcile has written")).to_have_count(0)
+    with chromium.page("object/core/v1/configmaps/default/good?tab=reconciles&rev=1") as page:
+        expect(page.get_by_text("No known reconcile has written revision 1.")).to_be_visible()
 
 
 @pytest.mark.usefixtures("operator")

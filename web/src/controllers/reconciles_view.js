@@ -27,9 +27,12 @@ export function ReconcilesView({ kind, object, deleted }) {
   if (found.length === 0) return html`<${Empty} icon="progress" title=${t("reconciles.none")} hint=${t("reconciles.none_hint")}><${Unread} all=${reports.value.all} /><//>`;
   const written = found.flatMap(({ report }) => report.written ?? []).filter((each) => `${each.resource} ${each.object}` !== `${asked.resource} ${asked.object}`);
   const wanted = writerOf(written.map((each) => each.reconcile));
+  const all = [...found.flatMap(({ report }) => (report.reconciled ?? []).flatMap((/** @type {any} */ each) => each.reconciles)), ...written.map((each) => each.reconcile)];
+  const revision = query.value.get("rev") ?? "";
   const pausable = found.flatMap(({ report }) => pausableIn(report));
   return html`<div class="events reconciles">
     ${pausable.length > 0 && !deleted && html`<${PauseLine} kind=${kind} object=${object} reconciled=${pausable} />`}
+    ${revision && !all.some((each) => writerOf([each])) && html`<p class="soft" role="status">${t("reconciles.no_writer", { revision: visible(revision) })}</p>`}
     ${found.flatMap(({ reporter, report }) => (report.reconciled ?? []).map((/** @type {any} */ each) => html`<${ByController} key=${`${reporter.id} ${each.controller}`} reporter=${reporter} each=${each} />`))}
     ${written.length > 0 && html`<section><h2>${t("reconciles.written")}</h2><p class="soft">${t("reconciles.written_hint")}</p>
       <ol class="timeline" role="list">${written.map((each) => html`<${Attempt} key=${each.reconcile.id} reconcile=${each.reconcile} of=${each} isWanted=${each.reconcile.id === wanted} />`)}</ol></section>`}

@@ -1,6 +1,7 @@
 /** History of an object: every kept revision, who made it, and the difference of any two. */
 import { useComputed } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { hasReconciles } from "../controllers/reconciles.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { Empty, Loading } from "../frame/states.js";
@@ -67,6 +68,7 @@ function Shown({ kind, object, deleted, revisions, tugs }) {
     </div>
     ${chosen ? html`<${ComparisonPane} revisions=${all} chosen=${chosen} other=${other} status=${status} onBack=${() => setQuery({ rev: "", with: "" })}>
         ${!momentText.value && chosen.type !== "DELETED" && html`<a class="button quiet" href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { at: chosen.revision })}><${Icon} name="history" />${t("history.page")}</a>`}
+        ${writable && hasReconciles(kind, object) && html`<a class="button quiet" href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { tab: "reconciles", rev: chosen.revision })}><${Icon} name="restart" />${t("history.reconcile")}</a>`}
         ${writable && canUndo(chosen) && html`<${RollBackButton} key=${`undo ${chosen.revision}`} kind=${kind} object=${object} revision=${chosen} undo onDone=${done} />`}
         ${writable && chosen.revision !== object.metadata.resourceVersion && html`<${RollBackButton} key=${chosen.revision} kind=${kind} object=${object} revision=${chosen} onDone=${done} />`}<//>`
       : revisions.end.value ? html`<${Empty} icon="history" title=${t("history.gone", { revision: asked })} hint=${t("history.gone_hint")} />` : html`<${Loading} />`}

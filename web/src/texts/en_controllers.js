@@ -87,6 +87,7 @@ export default {
   "reconciles.paused_by": "Paused by {user} for {time}",
   "reconciles.unpausable_kind": "Users cannot pause these reconciles: the controller does not declare the kind of its objects (for_).",
   "reconciles.unpausable_off": "Users cannot pause these reconciles: the controller is not pausable.",
+  "reconciles.no_writer": "No known reconcile has written revision {revision}.",
   "reconciles.pausing": "The operator has not read this yet.",
   "reconciles.draining": "A reconcile that began before still runs.",
   "reconciles.drained": "No reconcile runs.",

@@ -75,6 +75,7 @@ export default {
   "incident.role.owned": "owned",
   "incident.role.reference": "referenced",
   "history.fields": "Changed fields",
+  "history.reconcile": "Its reconcile",
   "history.page": "Page at this time",
   "history.list": "Revisions",
   "history.count": { one: "{count} revision", other: "{count} revisions" },

@@ -87,6 +87,7 @@ export default {
   "reconciles.paused_by": "已由 {user} 暂停 {time}",
   "reconciles.unpausable_kind": "用户无法暂停这些调谐：该控制器没有声明其对象的类型（for_）。",
   "reconciles.unpausable_off": "用户无法暂停这些调谐：该控制器不可暂停。",
+  "reconciles.no_writer": "已知的调谐都没有写入版本 {revision}。",
   "reconciles.pausing": "Operator 尚未读取。",
   "reconciles.draining": "之前开始的一次调谐仍在运行。",
   "reconciles.drained": "没有正在运行的调谐。",

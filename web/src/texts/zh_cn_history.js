@@ -75,6 +75,7 @@ export default {
   "incident.role.owned": "所拥有",
   "incident.role.reference": "所引用",
   "history.fields": "更改的字段",
+  "history.reconcile": "对应的调谐",
   "history.page": "此时的页面",
   "history.list": "修订",
   "history.count": "{count} 个修订",
