@@ -9,7 +9,7 @@ const STORED = "sampan-keys";
 /** Keys by action. @type {Record<string, string>} */
 export const DEFAULT_KEYS = {
   palette: ":", help: "?", filter: "/", next: "j", previous: "k", first: "g", last: "G", open: "o",
-  describe: "d", yaml: "y", events: "v", history: "h", copy: "c", edit: "e", compare: "=",
+  describe: "d", yaml: "y", events: "v", history: "h", copy: "c", edit: "e", compare: "=", logs: "l", terminal: "s", mark: "x",
 };
 export const keys = signal(storedKeys());
 
@@ -48,13 +48,21 @@ const ACTIONS = {
   last: () => rowActions.peek()?.last(),
   open: () => rowActions.peek()?.open(),
   compare: () => rowActions.peek()?.compare(),
-  describe: () => objectActions.peek()?.tab("overview"),
-  yaml: () => objectActions.peek()?.tab("yaml"),
-  events: () => objectActions.peek()?.tab("events"),
-  history: () => objectActions.peek()?.tab("history"),
-  edit: () => objectActions.peek()?.edit?.(),
+  mark: () => rowActions.peek()?.mark(),
+  describe: () => tab("overview"),
+  yaml: () => tab("yaml"),
+  events: () => tab("events"),
+  history: () => tab("history"),
+  logs: () => tab("logs"),
+  terminal: () => tab("terminal"),
+  edit: () => (objectActions.peek() ?? rowActions.peek())?.edit?.(),
   copy: () => /** @type {HTMLElement | null} */ (document.querySelector('[data-action="copy"]'))?.click(),
 };
+
+/** Open a tab of the object on the screen, or of the chosen row. @param {string} name */
+function tab(name) {
+  (objectActions.peek() ?? rowActions.peek())?.tab(name);
+}
 
 /** Keys that always move in the list. @type {Record<string, string>} */
 const ARROWS = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", Enter: "open" };

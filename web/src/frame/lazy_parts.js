@@ -2,5 +2,6 @@
 export * from "../actions/dialogs.js";
 export * from "../details/views.js";
 export { Example } from "../explorer/example.js";
+export { csvOf, objectsOf } from "../lists/export.js";
 export { RollBack } from "../history/roll_back.js";
 export * from "./further_pages.js";

@@ -12,9 +12,11 @@ import { quoted } from "../rights/roles.js";
  * Return the command that prints a list. Terms that the page filters itself are not part of it.
  * @param {Kind} kind
  * @param {URLSearchParams} query
+ * @param {import("../lists/namespaces.js").Allowed | null} [allowed] where the user may list the kind
  */
-export function listCommand(kind, query) {
-  const namespaces = (query.get("ns") ?? "").split(",").filter(Boolean);
+export function listCommand(kind, query, allowed = null) {
+  const chosen = (query.get("ns") ?? "").split(",").filter(Boolean);
+  const namespaces = chosen.length || !allowed || allowed.allNamespaces ? chosen : allowed.namespaces;
   const { labelSelector, fieldSelector } = selectorsOf(parseFilter(query.get("q") ?? ""));
   const options = [
     ...(labelSelector ? [`--selector=${quoted(labelSelector)}`] : []),

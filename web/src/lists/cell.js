@@ -9,13 +9,14 @@ const EMPTY = new Set(["", "<none>", "<unset>"]);
 
 /**
  * @param {{ row: import("../table/store.js").Row, column: import("../table/columns.js").ListColumn,
- *   health: import("../health/row_health.js").Health, href: string, position: number }} props
+ *   health: import("../health/row_health.js").Health, href: string, position: number, box?: any }} props
+ * `box`: what marks the row, before its name
  */
-export function Cell({ row, column, health, href, position }) {
+export function Cell({ row, column, health, href, position, box = null }) {
   const text = textOf(row, column);
   const common = { role: "gridcell", "aria-colindex": position + 1, "data-title": column.kind === "text" ? column.title : null };
   if (column.kind === "name") {
-    return html`<div ...${common} class="cell cell-name">
+    return html`<div ...${common} class="cell cell-name">${box}
       <a href=${href} tabindex="-1" translate=${false} title=${text}>${text}</a>
     </div>`;
   }

@@ -3,8 +3,9 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
-import { go, query, setQuery } from "../routes/location.js";
-import { compareAddress, objectAddress } from "../routes/routes.js";
+import { momentText } from "../past/moment.js";
+import { go, query, setQuery, withQuery } from "../routes/location.js";
+import { compareAddress, editAddress, objectAddress } from "../routes/routes.js";
 import { columnWidths } from "../table/columns.js";
 import { sortOf } from "../table/order.js";
 import { t } from "../texts/catalogue.js";
@@ -21,9 +22,9 @@ const WITH_ICON = 5;
 const narrowScreen = matchMedia("(max-width: 640px)");
 
 /**
- * @param {{ view: import("./view.js").ListView, kind: import("../discovery/kinds.js").Kind, label: string }} props
+ * @param {{ view: import("./view.js").ListView, kind: import("../discovery/kinds.js").Kind, label: string, marks: import("../bulk/marks.js").Marks }} props
  */
-export function Grid({ view, kind, label }) {
+export function Grid({ view, kind, label, marks }) {
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
   const top = useSignal(0);
   const height = useSignal(800);
@@ -73,6 +74,12 @@ export function Grid({ view, kind, label }) {
       last: () => move(rows.length - 1),
       open: () => rows[index()] && go(address(rows[index()])),
       compare: () => compare(rows[index()]),
+      mark: () => rows[index()] && !momentText.peek() && marks.toggle(rows[index()]),
+      tab: (name) => rows[index()] && go(withQuery(address(rows[index()]), { tab: name === "overview" ? "" : name })),
+      edit: () => {
+        const { metadata } = rows[index()] ?? {};
+        if (metadata && !momentText.peek()) go(editAddress(kind, metadata.namespace ?? "", metadata.name));
+      },
     };
   });
   useEffect(() => () => {
@@ -107,7 +114,8 @@ export function Grid({ view, kind, label }) {
         <div class="grid-body" role="rowgroup">
           ${rows.slice(first, last).map((row, i) => html`<${GridRow} key=${row.uid} row=${row} index=${first + i} columns=${columns}
             health=${view.healthOf(row)} href=${address(row)} top=${(first + i) * rowHeight} active=${row.uid === active.value || (compared !== "" && compared === placeOf(row))}
-            onChoose=${() => (active.value = row.uid)} onCompare=${() => compare(row)} />`)}
+            onChoose=${() => (active.value = row.uid)} onCompare=${() => compare(row)} marked=${marks.shown.value ? marks.rows.value.has(row.uid) : null}
+            onMark=${(/** @type {boolean} */ range) => marks.toggle(row, { range: range ? rows : null })} />`)}
         </div>
       </div>
     </div>
@@ -125,17 +133,19 @@ function rowId(index) {
 }
 
 /** @param {any} props */
-function GridRow({ row, index, columns, health, href, top, active, onChoose, onCompare }) {
+function GridRow({ row, index, columns, health, href, top, active, marked, onChoose, onCompare, onMark }) {
   const open = (/** @type {MouseEvent} */ event) => {
     onChoose();
-    if (/** @type {Element} */ (event.target).closest("a") || String(getSelection())) return;
+    if (/** @type {Element} */ (event.target).closest("a, input") || String(getSelection())) return;
     if (event.ctrlKey || event.metaKey) return onCompare();
     go(href);
   };
+  const box = marked !== null && html`<input type="checkbox" tabindex="-1" aria-label=${t("bulk.mark", { name: row.metadata.name })} checked=${marked}
+    onClick=${(/** @type {MouseEvent} */ event) => onMark(event.shiftKey)} />`;
   return html`<div role="row" id=${rowId(index)} aria-rowindex=${index + 2} class=${active ? "row active" : "row"}
     aria-selected=${active} style=${{ transform: `translateY(${top}px)` }} onClick=${open}>
     ${columns.map((/** @type {any} */ column, /** @type {number} */ position) => html`<${Cell} key=${column.id} row=${row} column=${column}
-      health=${health} href=${href} position=${position} />`)}
+      health=${health} href=${href} position=${position} box=${box} />`)}
   </div>`;
 }
 

@@ -1,6 +1,7 @@
 /** Page of a list: the objects of one kind in the chosen namespaces, live. */
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { Marks } from "../bulk/marks.js";
 import { html } from "../frame/html.js";
 import { Announcer } from "../frame/announcer.js";
 import { Empty, Loading } from "../frame/states.js";
@@ -32,6 +33,7 @@ export function ListPage({ route }) {
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind }} props */
 function KindList({ kind }) {
+  const marks = useMemo(() => new Marks(), []);
   const terms = useComputed(() => parseFilter(query.value.get("q") ?? ""));
   // Only these need another list of the server.
   const read = useComputed(() =>
@@ -71,16 +73,16 @@ function KindList({ kind }) {
   const unknown = unknownColumns(terms.value, view.columns.value);
   const label = t("list.count", { count: view.rows.value.length });
   return html`<section class="list-page" aria-labelledby="page-title">
-    <${Toolbar} kind=${kind} view=${view} source=${source} terms=${terms.value} unknown=${source.listed.value ? unknown : []} />
-    <${Content} kind=${kind} view=${view} source=${source} label=${`${pluralTitle(kind)}: ${label}`} />
+    <${Toolbar} kind=${kind} view=${view} source=${source} marks=${marks} terms=${terms.value} unknown=${source.listed.value ? unknown : []} />
+    <${Content} kind=${kind} view=${view} source=${source} marks=${marks} label=${`${pluralTitle(kind)}: ${label}`} />
     <${Announcer} text=${announced} />
   </section>`;
 }
 
 /**
- * @param {{ kind: import("../discovery/kinds.js").Kind, view: ListView, source: ListSource, label: string }} props
+ * @param {{ kind: import("../discovery/kinds.js").Kind, view: ListView, source: ListSource, label: string, marks: Marks }} props
  */
-function Content({ kind, view, source, label }) {
+function Content({ kind, view, source, label, marks }) {
   const refused = source.refused.value;
   if (refused && view.total.value === 0) {
     if (refused.code === 410 && momentText.value) return html`<${Gone} />`;
@@ -92,7 +94,7 @@ function Content({ kind, view, source, label }) {
     return html`<${Empty} icon="lock" title=${t("list.no_namespace", { kind: resourceName(kind) })} hint=${t("list.no_namespace_hint")} />`;
   }
   if (!source.listed.value) return html`<${Loading} />`;
-  if (view.rows.value.length > 0) return html`<${Grid} view=${view} kind=${kind} label=${label} />`;
+  if (view.rows.value.length > 0) return html`<${Grid} view=${view} kind=${kind} label=${label} marks=${marks} />`;
   const total = view.total.value;
   if (total === 0 && !query.value.get("q")) {
     const limited = allowed && !allowed.allNamespaces;

@@ -2,7 +2,8 @@
 import { signal } from "@preact/signals";
 
 /**
- * @typedef {{ next: () => void, previous: () => void, first: () => void, last: () => void, open: () => void, compare: () => void }} RowActions
+ * @typedef {{ next: () => void, previous: () => void, first: () => void, last: () => void, open: () => void, compare: () => void,
+ *   mark: () => void, tab: (name: string) => void, edit: () => void }} RowActions
  */
 
 /** @type {import("@preact/signals").Signal<RowActions | null>} */

@@ -1,6 +1,7 @@
 /** Head of a list: its title and count, the filter with its chips, and what the list shows. */
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { MarksBar } from "../bulk/marks_bar.js";
 import { CopyButton } from "../frame/copy.js";
 import { useFilterText } from "../frame/filter_text.js";
 import { html } from "../frame/html.js";
@@ -14,13 +15,15 @@ import { ActionButton } from "../rights/action_button.js";
 import { go, query, setQuery } from "../routes/location.js";
 import { createAddress, deletedAddress, kindAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
+import { ExportMenu } from "./export_menu.js";
 import { NamespacePicker } from "./namespace_picker.js";
 
 /**
  * @param {{ kind: import("../discovery/kinds.js").Kind, view: import("./view.js").ListView,
- *   source: import("./source.js").ListSource, terms: import("../filter/parse.js").Term[], unknown: string[] }} props
+ *   source: import("./source.js").ListSource, terms: import("../filter/parse.js").Term[], unknown: string[],
+ *   marks: import("../bulk/marks.js").Marks }} props
  */
-export function Toolbar({ kind, view, source, terms, unknown }) {
+export function Toolbar({ kind, view, source, terms, unknown, marks }) {
   const hasWide = view.store.columns.value.some((column) => (column.priority ?? 0) > 0);
   const problems = query.value.get("problems") === "1";
   const wide = query.value.get("wide") === "1";
@@ -33,7 +36,8 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
           onPress=${() => go(createAddress(kind, { ns: query.peek().get("ns") ?? "" }))}>${t("create.title")}<//>`}
         <a class="button quiet copy-button" href=${deletedAddress(kind, { ns: query.value.get("ns") ?? "" })} title=${t("deleted.link")}><${Icon} name="history" /><span class="copy-label">${t("deleted.link")}</span></a>
         <a class="icon-button" href=${kindAddress(kind)} aria-label=${t("kind.describe")} title=${t("kind.describe")}><${Icon} name="book" /></a>
-        ${!momentText.value && html`<${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />`}
+        ${!momentText.value && html`<${CopyButton} text=${() => listCommand(kind, query.value, source.allowed.peek())} label=${t("list.copy")} action="copy" />`}
+        <${ExportMenu} kind=${kind} view=${view} source=${source} marks=${marks} />
       </div>
     </div>
     <div class="filter-line">
@@ -47,7 +51,10 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
       ${hasWide && html`<button type="button" class="toggle wide-toggle" aria-pressed=${wide} onClick=${() => setQuery({ wide: wide ? "" : "1" })}>
         <${Icon} name="columns" />${t("list.wide")}
       </button>`}
+      ${!momentText.value && html`<button type="button" class="toggle" aria-pressed=${marks.shown.value} title=${t("bulk.select_hint")} onClick=${() => (marks.shown.value ? marks.clear() : (marks.shown.value = true))}>
+        <${Icon} name="check" />${t("bulk.select")}</button>`}
     </div>
+    ${marks.shown.value && !momentText.value && html`<${MarksBar} kind=${kind} marks=${marks} view=${view} />`}
     <${Chips} terms=${terms} unknown=${unknown} />
     ${query.value.get("compare") && html`<p class="hint" role="status">${t("compare.choose_row", { name: query.value.get("compare") ?? "" })}
       <button type="button" class="icon-button small" aria-label=${t("compare.stop")} title=${t("compare.stop")} onClick=${() => setQuery({ compare: "" })}><${Icon} name="close" /></button></p>`}

@@ -54,16 +54,3 @@ function prefixed(text, prefix) {
   const last = lines.pop();
   return lines.map((line) => `${prefix}${line}\n`).join("") + (last ? prefix + last : "");
 }
-
-/**
- * Save a file. Its name has safe characters only.
- * @param {Blob} blob
- * @param {string} name
- */
-export function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = `${name.replace(/[^A-Za-z0-9.-]/g, "_").replace(/^\.+/, "_").slice(0, 200)}.log`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}

@@ -6,10 +6,11 @@ import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { report } from "../frame/notices.js";
 import { useOutside } from "../frame/outside.js";
+import { save } from "../frame/save.js";
 import { setQuery } from "../routes/location.js";
 import { t } from "../texts/catalogue.js";
 import { safeMessage } from "../transport/errors.js";
-import { save, shownLines, wholeLogs } from "./download.js";
+import { shownLines, wholeLogs } from "./download.js";
 import { LEVELS } from "./line.js";
 import { SINCE } from "./options.js";
 import { PodPicker } from "./pod_picker.js";
@@ -84,7 +85,7 @@ function DownloadMenu({ streams, options, name }) {
     open.value = false;
     busy.value = true;
     try {
-      save(await wholeLogs(streams, streams.stop.signal), name);
+      save(await wholeLogs(streams, streams.stop.signal), name, "log");
     } catch (error) {
       report({ title: t("logs.download_failed"), message: safeMessage(/** @type {Error} */ (error).message), causes: [] });
     } finally {
@@ -93,7 +94,7 @@ function DownloadMenu({ streams, options, name }) {
   };
   const shown = () => {
     open.value = false;
-    save(shownLines(streams, options.times), name);
+    save(shownLines(streams, options.times), name, "log");
   };
   return html`<div class="picker log-end" ref=${root}>
     <button type="button" class="toggle" aria-haspopup="menu" aria-label=${t("logs.download")} aria-expanded=${open.value} disabled=${busy.value} onClick=${() => (open.value = !open.value)}><${Icon} name="download" />
