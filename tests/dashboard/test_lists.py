@@ -168,6 +168,10 @@ def test_a_user_with_two_role_bindings_sees_two_namespaces_and_no_refusal(
         expect_names(page, "of-blue", "of-green")
         refused = [each for each in server.shell.requests if each[2] == 403]
         assert refused == []
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy kubectl command").click()
+        commands = [f"kubectl get configmaps --namespace={name}" for name in ("blue", "green")]
+        assert page.evaluate("navigator.clipboard.readText()") == "; ".join(commands)
 
 
 def test_a_refusal_names_verb_resource_and_role(server: DashboardServer, chromium: Browser) -> None:
