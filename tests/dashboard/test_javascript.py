@@ -168,6 +168,9 @@ def test_conditions_that_are_good_when_false_are_known(page: Page) -> None:
     assert call(page, "object.conditionLevel", {"type": "MemoryPressure", "status": "False"}) == "good"
     assert call(page, "object.conditionLevel", {"type": "Ready", "status": "False"}) == "bad"
     assert call(page, "object.conditionLevel", {"type": "Available", "status": "Unknown"}) == "warn"
+    remaining = {"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain"}
+    assert call(page, "object.conditionLevel", remaining) == "progress"
+    assert call(page, "object.conditionLevel", {**remaining, "status": "False"}) == "good"
 
 
 @pytest.mark.parametrize(

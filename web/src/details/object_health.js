@@ -5,9 +5,9 @@ import { now } from "../time/clock.js";
 /** @typedef {import("../health/row_health.js").Problem} Problem */
 
 /** Conditions that are good when they are False. */
-const NEGATIVE = /(pressure|failed|failure|degraded|unavailable|stalled|error|dangling|nonstructural|terminating|violat|invalid|suspended|orphan|unknown|disruptiontarget|replicafailure)/i;
+const NEGATIVE = /(pressure|failed|failure|degraded|unavailable|stalled|error|dangling|nonstructural|terminating|violat|invalid|suspended|orphan|unknown|disruptiontarget|replicafailure|remaining)/i;
 /** Conditions that report a step, not a state. */
-const STEPS = /^(progressing|reconciling|suspended|podscheduled|initialized|podreadytostartcontainers|successcriteriamet|disruptionallowed|failuretarget)$/i;
+const STEPS = /^(progressing|reconciling|suspended|podscheduled|initialized|podreadytostartcontainers|successcriteriamet|disruptionallowed|failuretarget|namespace(content|finalizers)remaining)$/i;
 /** Reasons for which a step does not end by itself. */
 const FAILED = /unschedulable|exceeded|failed|error/i;
 const PATIENCE_MS = 60_000;
