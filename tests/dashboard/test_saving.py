@@ -114,11 +114,26 @@ def test_a_conflict_on_one_field_is_left_and_the_other_is_taken_over(
         masts.get_by_text("Take over").click()
         page.get_by_role("group", name="spec.port").get_by_text("Leave as it is").click()
         assert compared(page, "masts") == ["masts: 3", "masts: 4", "masts: 4", "You"]
+        assert compared(page, "port") == ["port: Hull", "port: Leith", "port: Hull", "Left to python-httpx"]
         save(page)
         expect(line(page, "port: Hull")).to_be_visible()
     spec = stored(server, "disputed")["spec"]
     assert (spec["masts"], spec["port"]) == (4, "Hull")
     assert fields_of(stored(server, "disputed"), "sampan-dashboard") == {"f:spec": {"f:masts": {}}}
+
+
+def test_a_removed_label_that_a_webhook_adds_again_stays_in_the_review(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    server.create(SHIPS, ship("landed", port="Leith"))
+    with chromium.page(edit_address("landed")) as page:
+        replace_in_line(page, "landing: leith", "mine: x")
+        replace_in_line(page, "size: 12", "size: 12\n  colour: red")
+        review(page)
+        before, _, after, cause = compared(page, "landing")
+        assert (before, after, cause) == ("landing: leith", "landing: leith", "Webhook stamp.example.com")
+        save(page)
+    assert stored(server, "landed")["metadata"]["labels"] == {"landing": "leith"}
 
 
 def test_the_review_is_accessible_and_fits_each_window(server: DashboardServer, chromium: Browser) -> None:

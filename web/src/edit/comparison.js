@@ -3,7 +3,7 @@ import { MASK, isSecret, masked } from "../details/secret.js";
 import { t } from "../texts/catalogue.js";
 import { same } from "./changes.js";
 import { ownersOf } from "./field_owners.js";
-import { pathOfPointer, valueAt } from "./field_paths.js";
+import { follow, parsePath, pathOfPointer, valueAt } from "./field_paths.js";
 import { align } from "./lines.js";
 import { manifestOf, readManifest } from "./manifest.js";
 import { withoutServerFields } from "./server_fields.js";
@@ -12,7 +12,8 @@ import { withoutServerFields } from "./server_fields.js";
  * @typedef {import("./field_paths.js").Path} Path
  * @typedef {{ texts: (string | null)[], changed: boolean[], who: { text: string, kind: string } | null }} Compared
  * `changed`: whether a column differs from what would be stored.
- * @typedef {{ base: any, stored: any, yours: any, result: any, steps: import("./saving.js").Step[] | null }} Sources
+ * @typedef {{ base: any, stored: any, yours: any, result: any, steps: import("./saving.js").Step[] | null, left: import("./saving.js").Conflict[] }} Sources
+ * `left`: fields that stay with their managers.
  */
 
 const CONTEXT = 2;
@@ -123,12 +124,14 @@ export function pathsByLine(text) {
  * @param {Sources} sources
  * @param {number} column in which the path is: 0 stored, 1 yours, 2 result
  */
-function whoChanged(path, { base, stored, yours, result, steps }, column) {
+function whoChanged(path, { base, stored, yours, result, steps, left }, column) {
   const before = [base, stored, yours, result].map((each) => valueAt(each, path));
   if (column !== 1 && !same(before[0], before[1]) && same(before[1], before[3])) {
     const manager = ownersOf(stored, path)[0]?.manager;
     return { kind: "warn", text: manager ? t("review.since_by", { manager }) : t("review.since") };
   }
+  const stays = same(before[1], before[3]) && left.find(({ field }) => related(follow(yours, parsePath(field)).path, path));
+  if (stays) return { kind: "neutral", text: t("review.left", { manager: stays.manager }) };
   if (steps) {
     for (const step of [...steps].reverse()) {
       const touches = (/** @type {{ path: string }} */ change) => related(pathOfPointer(change.path, result), path);

@@ -51,7 +51,7 @@ export function Review({ edit, schema, title = t("review.title"), action = t("re
         const taken = found.conflicts.filter(({ field, manager }) => manager === takes && !choices.peek()[field]);
         for (const { field } of taken) chosen(field, "take");
       }
-      shown.value = { ...found, object: found.object && plan().finished(found.object) };
+      shown.value = { ...found, object: found.object && plan().finished(found.object, found.earlier) };
     } catch (error) {
       if (!signal.aborted) failed.value = error;
     } finally {
@@ -85,7 +85,7 @@ export function Review({ edit, schema, title = t("review.title"), action = t("re
         ${way.value === "replace" && onMerge && /** @type {any} */ (refused).code === 409 && html`<button type="button" class="button" onClick=${onMerge}>${t("review.merge")}</button>`}</div>`}
       ${(found?.warnings ?? []).map((text, i) => html`<p class="hint warn" key=${i}><${Icon} name="warn" /><span translate=${false}>${safeMessage(text)}</span></p>`)}
       ${conflicts.value.length > 0 && html`<${Conflicts} conflicts=${conflicts.value} choices=${choices.value} stored=${stored} yours=${manifest} onChoose=${chosen} onTakeAll=${takeAll} />`}
-      ${found?.object ? html`<${Table} edit=${edit} yours=${manifest} preview=${found} />` : !refused && open.value === 0 && !empty && html`<${Loading} />`}
+      ${found?.object ? html`<${Table} edit=${edit} yours=${manifest} preview=${found} left=${conflicts.value.filter(({ field }) => choices.value[field] === "leave")} />` : !refused && open.value === 0 && !empty && html`<${Loading} />`}
       ${empty && html`<p class="hint">${t("review.nothing")}</p>`}
     </div>
     <div class="dialog-foot">
@@ -99,9 +99,9 @@ export function Review({ edit, schema, title = t("review.title"), action = t("re
   <//>`;
 }
 
-/** @param {{ edit: Edited, yours: any, preview: import("./saving.js").Preview }} props */
-function Table({ edit, yours, preview: { object, steps } }) {
+/** @param {{ edit: Edited, yours: any, preview: import("./saving.js").Preview, left: import("./saving.js").Conflict[] }} props */
+function Table({ edit, yours, preview: { object, steps }, left }) {
   const stored = edit.stored.value;
-  const rows = useMemo(() => compare({ base: edit.base.peek(), stored, yours, result: object, steps }), [object, stored]);
+  const rows = useMemo(() => compare({ base: edit.base.peek(), stored, yours, result: object, steps, left }), [object, stored]);
   return html`<${Comparison} rows=${rows} traced=${steps !== null} />${steps && html`<${Waterfall} steps=${steps} />`}`;
 }

@@ -8,8 +8,8 @@ import { applyWrites, leaving } from "./saving.js";
 import { withoutServerFields } from "./server_fields.js";
 
 /**
- * @typedef {{ writes: import("./saving.js").Write[], finished: (object: any) => any }} Plan
- * `finished` completes the object of a preview with what earlier requests change.
+ * @typedef {{ writes: import("./saving.js").Write[], finished: (object: any, earlier: any) => any }} Plan
+ * `finished` completes the object of a preview with what the request before changes; `earlier` is what that would store.
  */
 
 /**
@@ -36,19 +36,21 @@ export function planOf({ way, edit, schema, yours, conflicts, choices }) {
   const whole = saveOf(base, yours, stored, schema);
   const chosen = conflicts.length > 0 && conflicts.every(({ field }) => choices[field]);
   const left = chosen ? conflicts.map(({ field }) => field).filter((field) => choices[field] === "leave") : [];
-  return { writes: applyWrites(edit.target, leaving(whole, left), chosen), finished: (object) => (whole.applies ? withoutRemoved(object, whole.removed, base) : object) };
+  return { writes: applyWrites(edit.target, leaving(whole, left), chosen), finished: (object, earlier) => (whole.applies ? withoutRemoved(object, whole.removed, base, earlier) : object) };
 }
 
 /**
- * Return an object without the fields that a patch removes before.
+ * Return an object without the fields that a patch removes before. Those that a webhook adds again stay.
  * @param {any} object
  * @param {import("./field_paths.js").Path[]} removed
  * @param {any} base
+ * @param {any} earlier what the patch would store
  */
-function withoutRemoved(object, removed, base) {
+function withoutRemoved(object, removed, base, earlier) {
   if (removed.length === 0) return object;
   const copy = structuredClone(object);
   for (const path of removed) {
+    if (located(path, base, earlier).length) continue;
     for (const found of located(path, base, copy)) {
       const parent = valueAt(copy, found.slice(0, -1));
       const last = /** @type {any} */ (found.at(-1));

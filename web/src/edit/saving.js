@@ -12,8 +12,8 @@ const JSON_PATCH = "application/json-patch+json";
  * @typedef {{ field: string, message: string, manager: string }} Conflict
  * @typedef {{ name: string, detail?: string, tookMicroseconds?: number, changes?: { op: string, path: string, value?: unknown }[],
  *   webhooks?: { webhook: string, patch: { op: string, path: string }[] }[] }} Step
- * @typedef {{ object: any, steps: Step[] | null, conflicts: Conflict[], refused: any, warnings: string[] }} Preview
- * `steps` are those of the trace; null if the user may not trace requests, or the server has no traces.
+ * @typedef {{ object: any, earlier: any, steps: Step[] | null, conflicts: Conflict[], refused: any, warnings: string[] }} Preview
+ * `object` is null until conflicts are decided. `earlier`: what the request before the last one would store. `steps` are those of the traces; null if the user may not trace requests, or the server has no traces.
  * @typedef {{ method: string, type?: string, body: unknown, query: string, path: string }} Write
  */
 
@@ -41,14 +41,18 @@ export function applyWrites({ kind, namespace, name }, save, force) {
  */
 export async function preview(writes, signal) {
   /** @type {Preview} */
-  const result = { object: null, steps: null, conflicts: [], refused: null, warnings: [] };
+  const result = { object: null, earlier: null, steps: null, conflicts: [], refused: null, warnings: [] };
   const onWarnings = (/** @type {string[]} */ texts) => result.warnings.push(...texts);
   try {
-    for (const write of writes) Object.assign(result, await traced(write, { signal, onWarnings }));
+    for (const write of writes) {
+      const { object, steps } = await traced(write, { signal, onWarnings });
+      Object.assign(result, { object, earlier: result.object, steps: steps && [...(result.steps ?? []), ...steps] });
+    }
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     result.conflicts = conflictsOf(error);
     result.refused = result.conflicts.length ? null : error;
+    result.object = null;
   }
   return result;
 }

@@ -63,6 +63,7 @@ export default {
   "review.server": "Server",
   "review.webhook": "Webhook {name}",
   "review.plugin": "Admission {name}",
+  "review.left": "Left to {manager}",
   "review.since": "Meanwhile",
   "review.since_by": "Meanwhile by {manager}",
   "review.way": "Save by",

@@ -63,6 +63,7 @@ export default {
   "review.server": "服务器",
   "review.webhook": "Webhook {name}",
   "review.plugin": "准入 {name}",
+  "review.left": "保留给 {manager}",
   "review.since": "期间更改",
   "review.since_by": "期间由 {manager} 更改",
   "review.way": "保存方式",
