@@ -5,6 +5,7 @@ import pytest
 from sampan.app.controller_manager import run
 from sampan.app.controller_manager.cidr_settings import NodeCidrSettings
 from sampan.app.controller_manager.settings import LoopSettings
+from sampan.controllers import catalogue
 from sampan.controllers.names import NAMES
 from tests.client.connected import connected
 from tests.controllers.cluster import working
@@ -16,7 +17,7 @@ async def test_the_node_ipam_controller_runs_only_with_allocate_node_cidrs(
 ) -> None:
     started: list[str] = []
     loops = {name: lambda context, name=name: started.append(name) for name in NAMES}
-    monkeypatch.setattr(run, "CONTROLLERS", loops)
+    monkeypatch.setattr(catalogue, "CONTROLLERS", loops)
     async with connected() as (client, _):
         settings = LoopSettings(controllers=NAMES, node_cidrs=NodeCidrSettings(allocate))
         async with working(client, lambda context: run.set_up(context, settings)):

@@ -100,3 +100,10 @@ def test_a_wrong_command_line_ends_with_2(arguments: list[str], capsys: pytest.C
         main(arguments)
     error = capsys.readouterr().err
     assert (ended.value.code, error.count("\n"), error.startswith("sampan: error: ")) == (2, 1, True), error
+
+
+@pytest.mark.parametrize("command", ["join", "processes.dns", "processes.node"])
+def test_a_node_and_a_dns_server_load_no_scheduler_and_no_controllers(command: str) -> None:
+    code = f"import sys, sampan.cli.{command}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"numpy", "sampan.scheduler.set_up", "sampan.controllers.catalogue"}.isdisjoint(loaded)

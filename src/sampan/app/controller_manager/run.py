@@ -8,9 +8,10 @@ import asyncio
 import gc
 import logging
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
+from importlib import import_module
 from typing import Final
 
 import uvloop
@@ -29,7 +30,6 @@ from sampan.client.transports.warnings import ignore_warnings
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.field_managers import LOOPS_MANAGER, NODE_MANAGER
 from sampan.component_base.informers import FROM_THE_NEWEST_STATE, NEXT_TO_THE_SERVER
-from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.telemetry.log import configure_logging
 from sampan.dns.set_up import set_up as set_up_dns
@@ -49,10 +49,11 @@ from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
 from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout
 from sampan.operator.manager.signals import stop_on_signals
-from sampan.scheduler.set_up import set_up as set_up_scheduler
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.set_up import set_up as set_up_proxy
 
+_CATALOGUE: Final = "sampan.controllers.catalogue"
+_SCHEDULER: Final = "sampan.scheduler.set_up"
 _IPAM: Final = "node-ipam-controller"
 LEASE_NAMESPACE: Final = "kube-system"
 ORPHAN_GRACE_S: Final = 2.0
@@ -147,11 +148,7 @@ def set_up(context: ControllerContext, settings: LoopSettings, tunnel: Config | 
     `tunnel`: configuration for the tunnels of a single node; None for none.
     Raises `KeyError` for an unknown controller.
     """
-    for name in settings.controllers:
-        if name != _IPAM or settings.node_cidrs.allocate_node_cidrs:
-            CONTROLLERS[name](context)
-    if settings.scheduler:
-        set_up_scheduler(context)
+    _set_up_controllers(context, settings)
     if settings.dns is not None:
         set_up_dns(context, settings.dns, own_address(), keeps_running=settings.ends_with_stdin)
     nodes = None
@@ -177,6 +174,20 @@ def set_up(context: ControllerContext, settings: LoopSettings, tunnel: Config | 
             reads_nodes=settings.joined is None,
         )
     return nodes
+
+
+def _set_up_controllers(context: ControllerContext, settings: LoopSettings) -> None:
+    """Add controllers and the scheduler.
+
+    Imported by name and only here: they take time and memory, which nodes and DNS servers save.
+    """
+    if settings.controllers:
+        catalogue: Mapping[str, Callable[[ControllerContext], None]] = import_module(_CATALOGUE).CONTROLLERS
+        for name in settings.controllers:
+            if name != _IPAM or settings.node_cidrs.allocate_node_cidrs:
+                catalogue[name](context)
+    if settings.scheduler:
+        import_module(_SCHEDULER).set_up(context)
 
 
 def _nodes(settings: LoopSettings, shared: bool) -> Nodes:

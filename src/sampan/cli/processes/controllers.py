@@ -6,7 +6,7 @@ from sampan.app.controller_manager.choice import UnknownController, chosen_contr
 from sampan.app.controller_manager.run import run_loops
 from sampan.app.controller_manager.settings import ControllersSettings, LoopSettings
 from sampan.cli.settings_command import SettingsCommand
-from sampan.controllers.catalogue import CONTROLLERS
+from sampan.controllers.names import NAMES
 from sampan.core.settings.configuration import Configuration
 from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
@@ -19,7 +19,7 @@ def controllers_command(configuration: Configuration) -> None:
     """
     settings: ControllersSettings = configuration.settings
     try:
-        chosen = chosen_controllers(settings.controllers, tuple(CONTROLLERS))
+        chosen = chosen_controllers(settings.controllers, NAMES)
         settings.signing.check()
         settings.node_cidrs.resolved()
     except UnknownController as error:

@@ -9,7 +9,7 @@ from sampan.app.controller_manager.settings import AllLoopsSettings, LoopSetting
 from sampan.app.controller_manager.shared_settings import bundled, node_names
 from sampan.cli.processes.dns import dns_at
 from sampan.cli.settings_command import SettingsCommand
-from sampan.controllers.catalogue import CONTROLLERS
+from sampan.controllers.names import NAMES
 from sampan.core.settings.configuration import Configuration
 from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
@@ -22,7 +22,7 @@ def loops_command(configuration: Configuration) -> None:
     """
     settings: AllLoopsSettings = configuration.settings
     try:
-        chosen = chosen_controllers(settings.controllers, tuple(CONTROLLERS))
+        chosen = chosen_controllers(settings.controllers, NAMES)
         settings.node_cidrs.resolved()
         dns_at(settings.dns_address)
     except UnknownController as error:
