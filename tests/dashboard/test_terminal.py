@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,15 @@ def enter(page: Page, line: str) -> None:
     page.keyboard.press("Enter")
 
 
+def wait_until(page: Page, expression: str) -> None:
+    """Wait until an expression is true. The policy of the page forbids to evaluate texts in it later."""
+    for _ in range(300):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{expression} has not become true: {screen(page).inner_text()}")
+
+
 def test_a_command_runs_and_its_end_is_reported(page: Page) -> None:
     open_terminal(page)
     enter(page, "echo one-$((1+1))-three")
@@ -125,6 +135,30 @@ def test_the_size_of_the_terminal_follows_the_window(page: Page) -> None:
         page.wait_for_function(f"{rows} {few}")
         enter(page, "clear; echo at=$(stty size)=")
         expect(screen(page)).to_contain_text(f"at={page.evaluate(rows)} ")
+
+
+@pytest.mark.skipif(shutil.which("vi") is None, reason="this machine has no vi")
+def test_vi_edits_a_file_and_fills_the_terminal_after_a_change_of_its_size(page: Page) -> None:
+    open_terminal(page)
+    enter(page, "cd $(mktemp -d); vi -u NONE note.txt || vi note.txt")
+    rows = "document.querySelectorAll('.xterm-rows > div').length"
+    empty = (
+        "[...document.querySelectorAll('.xterm-rows > div')].filter((row) => row.textContent.startsWith('~')).length"
+    )
+    wait_until(page, f"{empty} >= {rows} - 3")
+    page.keyboard.type("ifirst line")
+    page.keyboard.press("Enter")
+    page.keyboard.type("second line")
+    page.keyboard.press("Escape")
+    expect(screen(page)).to_contain_text("second line")
+    for height in (600, 900):
+        page.set_viewport_size({"width": 1440, "height": height})
+        wait_until(page, f"{rows} {'< 28' if height == 600 else '> 28'} && {empty} >= {rows} - 4")
+    page.keyboard.type("kdd")
+    expect(screen(page)).not_to_contain_text("first line")
+    enter(page, ":wq")
+    enter(page, "clear; echo has=$(cat note.txt)=; rm note.txt")
+    expect(screen(page)).to_contain_text("has=second line=")
 
 
 def test_sequences_set_no_title_no_clipboard_and_no_link(page: Page) -> None:
