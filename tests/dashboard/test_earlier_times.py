@@ -142,3 +142,24 @@ def test_a_deletion_without_a_known_time_is_placed_by_the_changes_before_it(
     with chromium.page(f"list/core/v1/configmaps?ns=default&at={at}") as page:
         expect(page.get_by_role("row").filter(has_text="there-then")).to_be_visible()
         expect(page.get_by_role("row").filter(has_text="created-later")).to_have_count(0)
+
+
+def test_a_change_without_a_time_does_not_show_that_the_history_reaches_a_moment(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    (kept,) = server.create(CONFIG_MAPS, config_map("timeless"))
+
+    def respond(request: Request) -> Response | None:
+        if "sampan.dev/history" not in request.wire.query:
+            return None
+        revision = kept["metadata"]["resourceVersion"]
+        change = {"type": "MODIFIED", "resourceVersion": revision, "time": None, "object": kept}
+        before = int(request.wire.param("sampan.dev/before") or 1 << 40)
+        lines = [change] if int(revision) < before else []
+        end = {"type": "END", "reason": "Expired", "continue": ""}
+        text = "\n".join(json.dumps(each) for each in [*lines, end])
+        return Response(200, text.encode() + b"\n", "application/x-ndjson")
+
+    server.shell.replaced[CONFIG_MAPS] = respond
+    with chromium.page("list/core/v1/configmaps?ns=default&at=2020-01-01T00:00:00Z") as page:
+        expect(page.get_by_text("The history does not reach this time")).to_be_visible()

@@ -11,6 +11,8 @@ import { search, unbounded } from "./search.js";
  */
 
 const LEASES = "/apis/coordination.k8s.io/v1/leases";
+/** Time of the oldest changes that are kept, if it is not known: they show not that the history reaches a moment. */
+const END_OF_TIME = "9999-12-31T23:59:59Z";
 /** Bounds of the moment that is shown, from all searches for it, and what they found by path. */
 let known = { text: "", bounds: unbounded(), found: /** @type {Map<string, At>} */ (new Map()) };
 /** Searches run one after another: each learns from those before. @type {Promise<unknown>} */
@@ -86,8 +88,9 @@ function probeOf(path, signal, mode = "changes") {
     const { changes, reason } = await readChanges(session.transport, path, mode, { before, limit: 1 }, signal);
     const [change = null] = changes;
     if (change === null || change.time !== null) return { change, expired: reason === "Expired" };
-    // The server has forgotten the time of this deletion. It is not earlier than that of the changes before it.
+    // The time of some deletions, and of writes without a manager, is not known. It is not earlier than that of the changes before.
     const older = await readChanges(session.transport, path, mode, { before: change.resourceVersion }, signal);
-    return { change: { ...change, time: older.changes.find(({ time }) => time !== null)?.time ?? null }, expired: false };
+    const time = older.changes.find((each) => each.time !== null)?.time ?? (older.reason === "Expired" ? END_OF_TIME : null);
+    return { change: { ...change, time }, expired: false };
   };
 }
