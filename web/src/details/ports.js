@@ -13,7 +13,7 @@ import { t } from "../texts/catalogue.js";
  * @returns {Port[]}
  */
 export function portsOf({ apiVersion, kind, spec }) {
-  if (apiVersion !== "v1" || !session.login.value?.server?.features?.includes("ports")) return [];
+  if (apiVersion !== "v1" || session.viewedAs.value || !session.login.value?.server?.features?.includes("ports")) return [];
   const ports = kind === "Pod"
     ? [...(spec.initContainers ?? []), ...spec.containers].flatMap((/** @type {any} */ each) => each.ports ?? [])
     : kind === "Service" && spec.type !== "ExternalName" ? (spec.ports ?? []) : [];

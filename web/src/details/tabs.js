@@ -4,6 +4,7 @@ import { hasReconciles } from "../controllers/reconciles.js";
 import { Lazy } from "../frame/lazy.js";
 import { query } from "../routes/location.js";
 import { hasLogs, isPod } from "../logs/pods.js";
+import { session } from "../session/session.js";
 import { EventsView } from "./events_view.js";
 import { Overview } from "./overview.js";
 import { YamlView } from "./yaml_view.js";
@@ -39,7 +40,7 @@ const OF_PRESENT_PODS = new Set(["logs", "terminal"]);
 const TABS = [
   { name: FIRST_TAB, View: Overview },
   { name: "logs", View: lazily("LogsView"), present: true, has: hasLogs },
-  { name: "terminal", View: lazily("TerminalView"), present: true, has: isPod },
+  { name: "terminal", View: lazily("TerminalView"), present: true, has: (kind) => !session.viewedAs.value && isPod(kind) },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
   { name: "relations", View: lazily("RelationsView") },

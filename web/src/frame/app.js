@@ -21,6 +21,7 @@ import { Notices } from "./notices.js";
 import { screen } from "./screen.js";
 import { Empty, Loading } from "./states.js";
 import { TopBar } from "./top_bar.js";
+import { ViewedAs } from "./view_as.js";
 
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
 const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
@@ -40,7 +41,8 @@ export function App() {
   });
   if (state === "unknown") return html`<main class="login-page"><${Loading} /></main>`;
   if (state !== "in") return html`<${Login} />`;
-  return html`<${Frame} />`;
+  // As another user, everything is read again.
+  return html`<${Frame} key=${JSON.stringify(session.viewedAs.value)} />`;
 }
 
 function Frame() {
@@ -55,6 +57,7 @@ function Frame() {
     <${TopBar} menu=${menu} route=${route.value} />
     <${ConnectionBar} />
     <${PastBar} route=${route.value} />
+    <${ViewedAs} />
     <div class="body">
       <${Navigation} open=${menu} />
       <main id="main" tabindex="-1"><${Page} route=${route.value} key=${path.value} /></main>

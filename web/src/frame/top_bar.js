@@ -14,6 +14,7 @@ import { Icon, Logo } from "./icons.js";
 import { reportError } from "./notices.js";
 import { useOutside } from "./outside.js";
 import { THEMES, theme, useTheme } from "./theme.js";
+import { ViewAs } from "./view_as.js";
 
 /** @param {{ menu: import("@preact/signals").Signal<boolean>, route: import("../routes/routes.js").Route }} props */
 export function TopBar({ menu, route }) {
@@ -70,6 +71,7 @@ function UserPanel({ onLeave }) {
       ${Object.entries(LANGUAGES).map(([tag, name]) => html`<label key=${tag}><input type="radio" name="language" checked=${language.value === tag}
         onChange=${() => useLanguage(tag, { keep: true })} /><span translate=${false} lang=${tag}>${name}</span></label>`)}
     </div></fieldset>
+    <${ViewAs} onDone=${onLeave} />
     <${SessionsLink} maySee=${maySee.value} onLeave=${onLeave} />
     <button type="button" class="button wide-button" onClick=${() => session.leave().catch(reportError)}><${Icon} name="exit" />${t("app.logout")}</button>
     ${login.server?.version && html`<p class="soft small-text" translate=${false}>Sampan ${login.server.version}</p>`}

@@ -9,11 +9,20 @@ import { FetchTransport } from "../transport/fetch_transport.js";
 import { Multiplexed, socketAddress } from "../transport/multiplexed.js";
 
 const PATH = "/dashboard/session";
+const REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 /**
  * @typedef {{ user: { username: string, groups?: string[] }, expires?: string | null, idleExpires?: string,
  *   server?: { version?: string, features?: string[], context?: string } }} Login
  */
+
+/**
+ * Return the headers of requests as another user. `fetch` joins headers of one name, so there is one group.
+ * @param {{ user: string, group: string }} identity
+ */
+function headersOf({ user, group }) {
+  return { "Impersonate-User": user, ...(group ? { "Impersonate-Group": group } : {}) };
+}
 
 class Session {
   constructor() {
@@ -21,6 +30,8 @@ class Session {
     this.state = signal("unknown");
     /** @type {import("@preact/signals").Signal<Login | null>} */
     this.login = signal(null);
+    /** The page shows what this user would see, and acts with those rights. @type {import("@preact/signals").Signal<{ user: string, group: string } | null>} */
+    this.viewedAs = signal(null);
     /** Ways to log in that the server offers. */
     this.logins = signal(["token"]);
     /** True after a login that has ended. */
@@ -58,7 +69,21 @@ class Session {
   /** Read the times of the session again: a renewal moves its end. */
   async refresh() {
     const login = await this.transport.json(PATH);
-    if (this.state.peek() === "in") this.login.value = login;
+    if (this.state.peek() === "in") this.login.value = this.viewedAs.peek() ? { ...login, user: this.login.peek()?.user } : login;
+  }
+
+  /**
+   * Show the page as another user sees it; null: as the user of the session. Raises `StatusError` without the right to impersonate.
+   * @param {{ user: string, group: string } | null} identity
+   */
+  async viewAs(identity) {
+    const own = new FetchTransport(() => this.ended(), identity ? headersOf(identity) : {});
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const user = identity ? (await own.json(REVIEWS, { method: "POST", body })).status.userInfo : null;
+    const login = await new FetchTransport(() => this.ended()).json(PATH);
+    this.stop.abort();
+    this.viewedAs.value = identity;
+    this.entered(user ? { ...login, user } : login);
   }
 
   async leave() {
@@ -101,15 +126,18 @@ class Session {
 
   #out() {
     this.stop.abort();
+    this.viewedAs.value = null;
     this.login.value = null;
     this.state.value = "out";
   }
 
   /** @param {Set<string>} features */
   #useFeatures(features) {
-    const fetching = new FetchTransport(() => this.ended());
+    const viewed = this.viewedAs.peek();
+    const fetching = new FetchTransport(() => this.ended(), viewed ? headersOf(viewed) : {});
     this.transport = fetching;
-    if (features.has("stream")) {
+    // A browser sends no headers with a WebSocket: its watches would be those of the session's user.
+    if (features.has("stream") && !viewed) {
       const multiplexed = new Multiplexed(() => new WebSocket(socketAddress("/dashboard/stream")), () => this.#check(fetching));
       this.transport = {
         json: (path, options) => fetching.json(path, options),

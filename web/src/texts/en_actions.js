@@ -107,4 +107,11 @@ export default {
   "keys.logs": "Logs of the object",
   "keys.terminal": "Terminal in the object",
   "keys.mark": "Mark the row",
+  "view_as.open": "View as another user",
+  "view_as.user": "User",
+  "view_as.group": "Group, if the rights come from one",
+  "view_as.begin": "View as this user",
+  "view_as.bar": "You see the page as",
+  "view_as.note": "Actions are made with these rights, and the audit log names both users.",
+  "view_as.end": "Be yourself again",
 };

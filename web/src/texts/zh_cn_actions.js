@@ -107,4 +107,11 @@ export default {
   "keys.logs": "对象的日志",
   "keys.terminal": "对象的终端",
   "keys.mark": "标记该行",
+  "view_as.open": "以其他用户身份查看",
+  "view_as.user": "用户",
+  "view_as.group": "用户组（权限来自用户组时填写）",
+  "view_as.begin": "以该用户身份查看",
+  "view_as.bar": "当前查看身份：",
+  "view_as.note": "操作按该用户的权限执行，审计日志会记录两个用户。",
+  "view_as.end": "恢复自己的身份",
 };

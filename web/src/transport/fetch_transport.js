@@ -25,9 +25,13 @@ export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
 
 /** @implements {Transport} */
 export class FetchTransport {
-  /** @param {() => void} onUnauthorized called when the session has ended */
-  constructor(onUnauthorized) {
+  /**
+   * @param {() => void} onUnauthorized called when the session has ended
+   * @param {Record<string, string>} [headers] of all requests
+   */
+  constructor(onUnauthorized, headers = {}) {
     this.onUnauthorized = onUnauthorized;
+    this.headers = headers;
     this.turns = new Turns(hasFewConnections());
   }
 
@@ -152,7 +156,7 @@ export class FetchTransport {
    */
   async #send(path, { method = "GET", accept = "application/json", body, type = "application/json", signal, onWarnings, headers: more, onHeaders }) {
     /** @type {Record<string, string>} */
-    const headers = { Accept: accept, ...more, ...PAGE_HEADERS };
+    const headers = { Accept: accept, ...more, ...this.headers, ...PAGE_HEADERS };
     if (isUnused()) headers["X-Sampan-Background"] = "1";
     if (body !== undefined) headers["Content-Type"] = type;
     let response;
