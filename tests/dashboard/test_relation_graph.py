@@ -19,6 +19,7 @@ MODULES: Final = {
     "layout": "relations/layout.js",
     "filter": "relations/filter.js",
     "keys": "relations/tree_keys.js",
+    "reasons": "relations/reasons.js",
 }
 POD: Final = {"group": "", "plural": "pods", "kind": "Pod", "version": "v1", "namespaced": True}
 BOAT: Final = {"group": "harbour.example.com", "plural": "boats", "kind": "Boat", "version": "v1", "namespaced": True}
@@ -78,6 +79,18 @@ def test_references_have_the_path_of_their_field(page: Page) -> None:
         "password",
     )
     assert pointer["optional"] is True
+
+
+def test_fields_of_many_items_are_one_reason(page: Page) -> None:
+    script = """([whys, most]) => {
+      const reasons = [];
+      for (const why of whys) page_modules.reasons.addReason(reasons, why, most);
+      return reasons;
+    }"""
+    many = [f"endpoints[{i}].{name}" for i in range(1000) for name in ("nodeName", "targetRef.name")]
+    assert page.evaluate(script, [many, 6]) == ["endpoints[].nodeName", "endpoints[].targetRef.name"]
+    assert page.evaluate(script, [["a[0].b", "a[0].b"], 6]) == ["a[0].b"]
+    assert page.evaluate(script, [["a", "b", "c"], 2]) == ["a", "b"]
 
 
 def test_a_field_of_a_custom_resource_with_the_name_of_a_kind_is_a_reference(page: Page) -> None:

@@ -127,3 +127,18 @@ def test_a_field_of_a_built_in_kind_has_an_address(chromium: Browser) -> None:
         page.get_by_role("button", name="spec.minReadySeconds").click()
         expect(page.get_by_text("Minimum number of seconds").first).to_be_visible()
         assert "field=spec.minReadySeconds" in page.url
+
+
+@pytest.mark.parametrize(
+    ("field", "texts"),
+    [
+        ("spec.strategy", ["The deployment strategy to use", "DeploymentStrategy describes how to replace"]),
+        ("spec.template.spec.containers", ["List of containers belonging", "A single application container"]),
+    ],
+)
+def test_a_field_has_the_description_of_its_type_as_kubectl_explain(
+    chromium: Browser, field: str, texts: list[str]
+) -> None:
+    with chromium.page(f"kind/apps/v1/deployments?field={field}") as page:
+        for text in texts:
+            expect(page.locator(".schema-description")).to_contain_text(text)

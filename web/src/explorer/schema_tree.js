@@ -67,8 +67,11 @@ function Description({ id, schema }) {
   const limits = limitsOf(schema);
   const rules = rulesOf(schema);
   const description = descriptionOf(schema);
+  // `kubectl explain` shows the type, too: that of an item, for a list.
+  const ofType = descriptionOf({ ...fieldsOf(schema, childSchema), own: "" });
   return html`<div class="description schema-description" id=${id}>
     <p translate=${false}>${description ? visible(description) : "–"}</p>
+    ${ofType !== description && html`<p translate=${false}>${visible(ofType)}</p>`}
     ${values && html`<p>${t("kind.values")} ${values.map((value) => html`<code key=${value} translate=${false}>${visible(value)}</code> `)}</p>`}
     ${limits.length > 0 && html`<p>${limits.map((limit) => html`<code key=${limit} translate=${false}>${visible(limit)}</code> `)}</p>`}
     ${rules.length > 0 && html`<ul role="list" class="schema-rules">${rules.map(({ rule, message }, i) => html`<li key=${i}><code translate=${false}>${visible(rule)}</code>${message && html`<span class="soft" translate=${false}> ${visible(message)}</span>`}</li>`)}</ul>`}

@@ -1,5 +1,6 @@
 /** Folds a graph so that few nodes are drawn: objects of the same owner, kind and health become one counted group. */
 import { rank } from "./levels.js";
+import { addReason } from "./reasons.js";
 
 /** Nodes that are drawn at most. */
 export const DRAWN_MAX = 500;
@@ -142,7 +143,7 @@ function merge(edges, from, to, { type, why }) {
   if (!present) edges.set(id, { id, from, to, type, why: why.slice(0, REASONS_MAX), count: 1 });
   else {
     present.count++;
-    for (const each of why) if (present.why.length < REASONS_MAX && !present.why.includes(each)) present.why.push(each);
+    for (const each of why) addReason(present.why, each, REASONS_MAX);
   }
 }
 

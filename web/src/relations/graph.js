@@ -1,5 +1,6 @@
 /** Graph of relations: objects are nodes; owners, references and selectors are edges with their reasons. */
 import { selects } from "./pointers.js";
+import { addReason } from "./reasons.js";
 
 /**
  * @typedef {import("../discovery/kinds.js").Kind} Kind
@@ -170,7 +171,7 @@ class Building {
     const back = type === "field" ? this.known.get(`${to} ${from}`) : undefined;
     const present = this.known.get(id) ?? (back?.type === "field" ? back : undefined);
     if (present) {
-      if (!present.why.includes(why)) present.why.push(why);
+      addReason(present.why, why);
       return;
     }
     const edge = { id, from, to, type, why: [why] };
