@@ -55,7 +55,6 @@ _SCRIPTS: Final[Mapping[str, str]] = {
 _PROTECT: Final = """
 set -e
 mkdir {root}/opt
-cp -a /etc {root}/etc
 echo "127.0.0.1 localhost" >> {root}/etc/hosts
 mkdir -p {root}/etc/systemd/system {root}/etc/sampan
 mount --bind {root} {root}
@@ -66,7 +65,10 @@ mount -o remount,bind,ro /
 
 
 def protect(machine: Machine) -> None:
-    """Let the machine write below its directory, /etc and /opt, both of which are its own, and to no other file."""
+    """Let the machine write below its directory, /etc and /opt, both of which are its own, and to no other file.
+
+    Its /etc has only the files that documents use.
+    """
     machine.run("sh", "-c", _PROTECT.format(root=machine.root))
 
 
