@@ -2,8 +2,10 @@
 
 import asyncio
 import datetime as dt
+import itertools
 import json
 import logging
+import uuid
 from typing import Any
 
 import pytest
@@ -16,9 +18,16 @@ from sampan.operator.reports import ANNOTATION, Place, ReportLease
 from sampan.operator.reports.report_lease import DURATION_S, REFUSED_S, RENEW_S, SLOTS, lease_name
 from tests.operator.cluster import cluster_client
 
+_PIDS = itertools.count(100)
+
+
+def process_on(host: str, pid: int = 0) -> Place:
+    """Return the place of a new process."""
+    return Place(host, holder=f"{host}_{pid or next(_PIDS)}_{uuid.uuid4()}")
+
 
 def announced(client: Client, place: Place | None = None, namespace: str = "default") -> ReportLease:
-    place = Place("laptop") if place is None else place
+    place = process_on("laptop") if place is None else place
     return ReportLease(client, "boats", namespace=namespace, place=place, port=lambda: 8443, clock=SystemClock())
 
 
@@ -60,10 +69,23 @@ async def test_a_renewal_keeps_the_lease_and_changes_its_time() -> None:
 
 async def test_two_processes_of_an_operator_have_two_leases() -> None:
     async with cluster_client() as client:
-        places = [Place("laptop"), Place("laptop")]
+        places = [process_on("laptop"), process_on("laptop")]
         for place in places:
             await announced(client, place).announce()
         assert await holders(client) == {lease_name("boats", i): place.holder for i, place in enumerate(places)}
+
+
+async def test_a_container_that_restarts_takes_the_lease_of_its_predecessor() -> None:
+    async with cluster_client() as client:
+        places = [process_on("boats-1", pid=1) for _ in range(2)]
+        first, second = (announced(client, place) for place in places)
+        await first.announce()
+        await second.announce()
+        assert await holders(client) == {lease_name("boats", 0): places[1].holder}
+        # If both run, in two containers, they do not take it from each other.
+        await first.announce()
+        await second.announce()
+        assert await holders(client) == {lease_name("boats", i): places[1 - i].holder for i in range(2)}
 
 
 async def test_a_lease_of_a_killed_process_is_taken_when_it_has_expired() -> None:
@@ -71,7 +93,7 @@ async def test_a_lease_of_a_killed_process_is_taken_when_it_has_expired() -> Non
         await announced(client).announce()
         old = format_micro_time(SystemClock().now() - dt.timedelta(seconds=DURATION_S + 1))
         await client.resource(LEASES).patch(lease_name("boats", 0), MergePatch({"spec": {"renewTime": old}}))
-        place = Place("laptop")
+        place = process_on("laptop")
         await announced(client, place).announce()
         assert await holders(client) == {lease_name("boats", 0): place.holder}
 
@@ -81,14 +103,14 @@ async def test_a_lease_without_a_holder_or_an_end_is_taken(spec: dict[str, None]
     async with cluster_client() as client:
         await announced(client).announce()
         await client.resource(LEASES).patch(lease_name("boats", 0), MergePatch({"spec": spec}))
-        place = Place("laptop")
+        place = process_on("laptop")
         await announced(client, place).announce()
         assert (await holders(client))[lease_name("boats", 0)] in (place.holder, "")
 
 
 async def test_a_process_whose_lease_was_taken_takes_the_next() -> None:
     async with cluster_client() as client:
-        first, place = announced(client), Place("laptop")
+        first, place = announced(client), process_on("laptop")
         await first.announce()
         taken = MergePatch({"spec": {"holderIdentity": "another"}})
         await client.resource(LEASES).patch(lease_name("boats", 0), taken)

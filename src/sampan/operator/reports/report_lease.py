@@ -1,7 +1,8 @@
 """`ReportLease`: announces the reports of a process without leader election, in a Lease that it renews.
 
 Flow: the process takes the first of `SLOTS` Leases that is free: it does not exist, was released, or its holder has not
-renewed it for its duration. It renews that Lease, and releases it at its end.
+renewed it for its duration. At its start it also takes that of its predecessor: the holder of the same host and process
+id, as in a container that has restarted. It renews the Lease, and releases it at its end.
 
 Guarantees: an operator has at most `SLOTS` such Leases in a namespace, however often it restarts, and also if its
 processes are killed. Two processes never share one. The Lease elects nothing: each process reconciles in any case.
@@ -48,6 +49,8 @@ class ReportLease:
         self._lock: LeaseLock | None = None
         self._record = LeaseRecord("", DURATION_S)
         self._refused = False
+        self._began = False
+        """True after the first attempt to take a Lease."""
 
     def __str__(self) -> str:
         return "lease of the reports"
@@ -108,8 +111,9 @@ class ReportLease:
                     continue
             except (AlreadyExists, Conflict):
                 continue  # Another process was faster.
-            self._lock, self._refused = lock, False
+            self._lock, self._refused, self._began = lock, False, True
             return True
+        self._began = True
         return False
 
     async def _write(self, lock: LeaseLock, *, transitions: int) -> None:
@@ -125,7 +129,7 @@ class ReportLease:
 
         With a wrong clock, a process may take the Lease of another one, which then takes the next.
         """
-        if not record.holder:
+        if not record.holder or (not self._began and _process_of(record.holder) == _process_of(self._place.holder)):
             return True
         try:
             renewed = parse_micro_time(record.renew_time)
@@ -146,6 +150,11 @@ class ReportLease:
                 await lock.update(LeaseRecord("", 1, transitions=self._record.transitions))
         except (ClientError, TimeoutError) as error:
             _log.debug("cannot release the lease of the reports: %s", error)
+
+
+def _process_of(holder: str) -> str:
+    """Return the host and the process id of a holder."""
+    return holder.rpartition("_")[0]
 
 
 def lease_name(name: str, slot: int) -> str:
