@@ -1,5 +1,7 @@
 """Operator of an example as a process that tests kill and start again."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,7 @@ class OperatorProcess:
     def __init__(
         self, example: str, package: str, environment: Mapping[str, str], log: Path, enter: Sequence[str] = ()
     ) -> None:
-        """`enter`: command that runs it on a machine. There, only the end of the machine ends it."""
+        """`enter`: command that runs it on a machine. It starts the operator as a child."""
         path = f"{EXAMPLES / example / 'src'}:{EXAMPLES.parent / 'src'}"
         self._command = [*enter, sys.executable, "-m", package, *NO_PORTS]
         self._environment = user_environment(PYTHONPATH=path, **environment)
@@ -32,10 +34,19 @@ class OperatorProcess:
             self._process = subprocess.Popen(self._command, env=self._environment, stdout=log, stderr=log)
 
     def kill(self) -> None:
-        """Send SIGKILL, and wait for the end."""
+        """Send SIGKILL, also to the operator on a machine, and wait for the end."""
         assert self._process is not None
+        if self._process.poll() is None:
+            # A stopped process starts no child meanwhile.
+            self._process.send_signal(signal.SIGSTOP)
+            for child in _children(self._process.pid):
+                os.kill(child, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
+
+
+def _children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @contextmanager
