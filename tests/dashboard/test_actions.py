@@ -112,9 +112,11 @@ def test_a_cron_job_runs_now(server: DashboardServer, chromium: Browser) -> None
     with chromium.page("object/batch/v1/cronjobs/default/report") as page:
         start(page, "Run now")
         expect(page.get_by_text("would be created")).to_be_visible()
+        shown = page.get_by_text("would be created").inner_text()
         assert server.http.get("/apis/batch/v1/namespaces/default/jobs").json()["items"] == []
         confirm(page, "Run now")
     [job] = server.http.get("/apis/batch/v1/namespaces/default/jobs").json()["items"]
+    assert shown == f"Job {job['metadata']['name']} would be created."
     assert job["metadata"]["annotations"]["cronjob.kubernetes.io/instantiate"] == "manual"
     assert job["metadata"]["ownerReferences"][0]["name"] == "report"
 

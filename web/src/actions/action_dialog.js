@@ -21,6 +21,8 @@ export function ActionDialog({ action, object, onClose, onDone }) {
   const result = useSignal(/** @type {any} */ (null));
   const failed = useSignal(/** @type {unknown} */ (null));
   const busy = useSignal(true);
+  // The request of the dry run is the one that is sent: a name or a time in it stays the same.
+  const shown = useSignal(/** @type {import("./actions.js").Write | null} */ (null));
   const title = t(`action.${action.id}`);
   useEffect(() => {
     const stop = new AbortController();
@@ -33,7 +35,8 @@ export function ActionDialog({ action, object, onClose, onDone }) {
   }, [input.value]);
   async function attempt(/** @type {boolean} */ dry, /** @type {AbortSignal | undefined} */ signal = undefined) {
     busy.value = true;
-    const { method, path, body, type } = action.write(input.peek());
+    if (dry) shown.value = action.write(input.peek());
+    const { method, path, body, type } = /** @type {import("./actions.js").Write} */ (shown.peek());
     try {
       const found = await session.transport.json(`${path}?${dry ? "dryRun=All&" : ""}${QUERY}`, { method, body, type, signal });
       failed.value = null;
