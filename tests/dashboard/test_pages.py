@@ -39,6 +39,8 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "object-blame": ("object/apps/v1/deployments/default/web?tab=yaml&blame=1", "region:Lines with their owners"),
     "object-incident": ("object/harbour.example.com/v1/boats/default/broken?tab=incident", "heading:Time line"),
     "object-past": ("object/apps/v1/deployments/default/web?at=2099-01-01T00:00:00Z", "button:Back to now"),
+    "home-past": ("?at=2099-01-01T00:00:00Z", "text:The kinds, and what you may read"),
+    "edit-past": ("edit/apps/v1/deployments/default/web?at=2099-01-01T00:00:00Z", "heading:Read-only"),
     "list-past": ("list/core/v1/pods?at=2099-01-01T00:00:00Z", "row:web"),
     "deleted": ("deleted/core/v1/configmaps", "row:gone"),
     "deleted-none": ("deleted/batch/v1/cronjobs", "heading:No deleted CronJobs"),
