@@ -50,7 +50,7 @@ function ByController({ reporter, each }) {
       <div><dt>${t("controllers.next")}</dt><dd><${NextTry} each=${each} /></dd></div>
       <div><dt>${t("reconciles.failures")}</dt><dd class=${each.failures ? "bad-text" : null} translate=${false}>${each.failures}</dd></div>
     </dl>
-    ${reporter.lease && ["kind", "off"].includes(each.unpausable) && html`<p class="soft">${t(`reconciles.unpausable_${each.unpausable}`)}</p>`}
+    ${reporter.lease && ["kind", "off"].includes(each.unpausable) && html`<p class="soft">${each.unpausable === "kind" ? t("reconciles.unpausable_kind") : t("reconciles.unpausable_off")}</p>`}
     <ol class="timeline" role="list">${each.reconciles.map((/** @type {any} */ reconcile) => html`<${Attempt} key=${reconcile.id} reconcile=${reconcile} of=${null} isWanted=${reconcile.id === wanted} />`)}</ol>
   </section>`;
 }

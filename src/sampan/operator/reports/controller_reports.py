@@ -60,16 +60,16 @@ class ControllerReports:
         """Returns True if this process reconciles. Another replica does it otherwise."""
         self._history = history
         self._first = controllers
-        self._others: list[Reported] = []
+        self._loops: list[Reported] = []
         self._queues = queues
         self._instance = uuid.uuid4().hex[:12]
 
     def add(self, loop: Reported) -> None:
         """Report another loop of the process, next to the controllers."""
-        self._others.append(loop)
+        self._loops.append(loop)
 
     def _controllers(self) -> list[Reported]:
-        return [*self._first(), *self._others]
+        return [*self._first(), *self._loops]
 
     def report(self, query: str, etag: str = "") -> ControllerReport:
         """Return the response to a query. `etag`: the ETag that the client has."""
