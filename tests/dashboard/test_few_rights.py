@@ -86,7 +86,7 @@ def test_a_user_with_two_role_bindings_sees_two_namespaces_and_no_request_is_ref
         assert refused == []
 
 
-def test_a_user_who_may_get_one_object_alone_reads_its_page(process: Running, chromium: Browser) -> None:
+def test_a_right_to_get_one_object_alone_shows_its_page(process: Running, chromium: Browser) -> None:
     with logged_in(process, chromium, "single") as (page, _):
         page.goto(f"{process.address}/dashboard/object/core/v1/configmaps/red/of-red")
         expect(page.get_by_role("heading", name="of-red")).to_be_visible()

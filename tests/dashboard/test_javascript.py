@@ -67,8 +67,8 @@ def test_a_list_that_lacks_an_object_keeps_its_last_state_as_deleted(page: Page)
     }"""
     assert page.evaluate(lists, [["a", "b"], ["b"]]) == [["b"], ["a"], True]
     many = [str(number) for number in range(1000)]
-    kept = page.evaluate(lists, [many, []])[1]
-    assert kept == many[-200:]
+    newest = page.evaluate(lists, [many, []])[1]
+    assert newest == many[-200:]
 
 
 def test_many_items_are_sorted_in_slices_and_equal_ones_keep_their_order(page: Page) -> None:

@@ -25,7 +25,7 @@ export function ViewAs({ onDone }) {
       action=${{ kind: USERS, namespace: "", name: "", verb: "impersonate" }}>${t("view_as.open")}<//>`;
   }
   return html`<form class="view-as" onSubmit=${submit}>
-    <label class="action-field"><span>${t("view_as.user")}</span><input name="user" type="text" required pattern=${NAME} autofocus autocomplete="off" spellcheck=${false} placeholder="system:serviceaccount:NAMESPACE:NAME" /></label>
+    <label class="action-field"><span>${t("view_as.user")}</span><input name="user" type="text" required pattern=${NAME} autofocus autocomplete="off" spellcheck=${false} /></label>
     <label class="action-field"><span>${t("view_as.group")}</span><input name="group" type="text" pattern=${NAME} autocomplete="off" spellcheck=${false} /></label>
     <button type="submit" class="button primary wide-button">${t("view_as.begin")}</button></form>`;
 }
