@@ -9,8 +9,10 @@ import { compareAddress, editAddress, objectAddress } from "../routes/routes.js"
 import { columnWidths } from "../table/columns.js";
 import { sortOf } from "../table/order.js";
 import { t } from "../texts/catalogue.js";
-import { Cell } from "./cell.js";
+import { GridRow, rowId } from "./row.js";
 import { rowActions } from "./row_actions.js";
+
+/** @typedef {import("../table/store.js").Row} Row */
 
 /** Heights of a row in pixels; the style sheet has the same. */
 export const ROW_HEIGHT = 34;
@@ -26,6 +28,7 @@ const narrowScreen = matchMedia("(max-width: 640px)");
  */
 export function Grid({ view, kind, label, marks }) {
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const act = useRef({}).current;
   const top = useSignal(0);
   const height = useSignal(800);
   const active = useSignal("");
@@ -105,6 +108,11 @@ export function Grid({ view, kind, label, marks }) {
     keys[event.key]();
   };
   const activeIndex = index();
+  Object.assign(act, {
+    choose: (/** @type {Row} */ row) => (active.value = row.uid),
+    compare,
+    mark: (/** @type {Row} */ row, /** @type {boolean} */ range) => marks.toggle(row, { range: range ? rows : null }),
+  });
   return html`<div class="grid-frame">
     <div class="grid" role="grid" tabindex="0" ref=${scroller} aria-label=${label} aria-rowcount=${rows.length + 1}
       aria-colcount=${columns.length} aria-activedescendant=${activeIndex >= first && activeIndex < last ? rowId(activeIndex) : null}
@@ -112,10 +120,9 @@ export function Grid({ view, kind, label, marks }) {
       <div class="grid-inner" style=${{ "--columns": layout.value.template, "--columns-width": `${layout.value.width}ch`, "--rows-height": `${rows.length * rowHeight}px` }}>
         <${Header} columns=${columns} />
         <div class="grid-body" role="rowgroup">
-          ${rows.slice(first, last).map((row, i) => html`<${GridRow} key=${row.uid} row=${row} index=${first + i} columns=${columns}
-            health=${view.healthOf(row)} href=${address(row)} top=${(first + i) * rowHeight} active=${row.uid === active.value || (compared !== "" && compared === placeOf(row))}
-            onChoose=${() => (active.value = row.uid)} onCompare=${() => compare(row)} marked=${marks.shown.value ? marks.rows.value.has(row.uid) : null}
-            onMark=${(/** @type {boolean} */ range) => marks.toggle(row, { range: range ? rows : null })} />`)}
+          ${rows.slice(first, last).map((row, i) => html`<${GridRow} key=${row.uid} row=${row} index=${first + i} columns=${columns} rows=${rows} view=${view}
+            href=${address(row)} top=${(first + i) * rowHeight} active=${row.uid === active.value || (compared !== "" && compared === placeOf(row))}
+            marked=${marks.shown.value ? marks.rows.value.has(row.uid) : null} act=${act} />`)}
         </div>
       </div>
     </div>
@@ -125,28 +132,6 @@ export function Grid({ view, kind, label, marks }) {
 /** @param {import("../table/store.js").Row} row */
 function placeOf({ metadata: { namespace, name } }) {
   return namespace ? `${namespace}/${name}` : name;
-}
-
-/** @param {number} index */
-function rowId(index) {
-  return `row-${index}`;
-}
-
-/** @param {any} props */
-function GridRow({ row, index, columns, health, href, top, active, marked, onChoose, onCompare, onMark }) {
-  const open = (/** @type {MouseEvent} */ event) => {
-    onChoose();
-    if (/** @type {Element} */ (event.target).closest("a, input") || String(getSelection())) return;
-    if (event.ctrlKey || event.metaKey) return onCompare();
-    go(href);
-  };
-  const box = marked !== null && html`<input type="checkbox" tabindex="-1" aria-label=${t("bulk.mark", { name: row.metadata.name })} checked=${marked}
-    onClick=${(/** @type {MouseEvent} */ event) => onMark(event.shiftKey)} />`;
-  return html`<div role="row" id=${rowId(index)} aria-rowindex=${index + 2} class=${active ? "row active" : "row"}
-    aria-selected=${active} style=${{ transform: `translateY(${top}px)` }} onClick=${open}>
-    ${columns.map((/** @type {any} */ column, /** @type {number} */ position) => html`<${Cell} key=${column.id} row=${row} column=${column}
-      health=${health} href=${href} position=${position} box=${box} />`)}
-  </div>`;
 }
 
 /** @param {{ columns: import("../table/columns.js").ListColumn[] }} props */

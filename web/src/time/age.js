@@ -3,7 +3,7 @@ import { computed } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { html } from "../frame/html.js";
 import { instantFormat, t } from "../texts/catalogue.js";
-import { now } from "./clock.js";
+import { now, slowNow } from "./clock.js";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -50,12 +50,20 @@ export function fullInstant(ms) {
 }
 
 /**
- * Age of an instant. It is drawn again only when its text changes.
+ * Age of an instant. It is drawn again only when its text changes; after two minutes, every five seconds at most.
  * @param {{ at: string | undefined | null }} props
  */
 export function Age({ at }) {
   const ms = at ? Date.parse(at) : NaN;
-  const text = useMemo(() => computed(() => (Number.isNaN(ms) ? "" : humanDuration((now.value - ms) / 1000))), [ms]);
+  const text = useMemo(() => computed(() => textAt(ms)), [ms]);
   if (Number.isNaN(ms)) return html`<span class="none">${t("time.never")}</span>`;
   return html`<time datetime=${at} title=${fullInstant(ms)} translate=${false}>${text}</time>`;
+}
+
+/** @param {number} ms */
+function textAt(ms) {
+  if (Number.isNaN(ms)) return "";
+  // Only read to be computed again when it changes.
+  (now.peek() - ms < 2 * MINUTE * 1000 ? now : slowNow).value;
+  return humanDuration((now.peek() - ms) / 1000);
 }

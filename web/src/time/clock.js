@@ -2,6 +2,7 @@
 import { effect, signal } from "@preact/signals";
 
 const TICK_MS = 1000;
+const SLOW_MS = 5000;
 
 /** Present time in milliseconds. */
 export const present = signal(Date.now());
@@ -9,6 +10,8 @@ export const present = signal(Date.now());
 export const shownTime = signal(NaN);
 /** Time for ages, in milliseconds: the present, unless the page shows the past. */
 export const now = signal(Date.now());
+/** The same, for what need not change each second: a page at rest leaves the processor alone. */
+export const slowNow = signal(Date.now());
 
 /** Start the timer. It rests while nobody can see the page. */
 export function startClock() {
@@ -20,5 +23,6 @@ export function startClock() {
   });
   effect(() => {
     now.value = Number.isNaN(shownTime.value) ? present.value : shownTime.value;
+    if (Math.abs(now.value - slowNow.peek()) >= SLOW_MS) slowNow.value = now.value;
   });
 }
