@@ -125,6 +125,7 @@ export class Discovery {
    * @param {AbortSignal} stop
    */
   #note(events, stop) {
+    if (events.length === 0) return;
     for (const { metadata } of events.map((event) => event.object ?? {})) {
       if (metadata?.name) this.changed.set(metadata.name, metadata.generation ?? 0);
     }

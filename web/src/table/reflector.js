@@ -112,7 +112,6 @@ export class Reflector {
     stop.addEventListener("abort", abort, { once: true });
     /** @type {unknown} */
     let failed = null;
-    const began = setTimeout(() => this.#restored(), BACKOFF_MS);
     try {
       await transport.stream(
         `${path}?${parameters}`,
@@ -120,7 +119,7 @@ export class Reflector {
         (events) => {
           this.#restored();
           try {
-            this.#receive(events, store);
+            if (events.length) this.#receive(events, store);
           } catch (error) {
             failed = error;
             inner.abort();
@@ -131,7 +130,6 @@ export class Reflector {
     } catch (error) {
       throw failed ?? error;
     } finally {
-      clearTimeout(began);
       stop.removeEventListener("abort", abort);
     }
     if (failed) throw failed;

@@ -18,8 +18,8 @@ export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
  *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void>,
  *   lines: (path: string, onDocuments: OnDocuments, signal?: AbortSignal) => Promise<void>,
  *   textLines: (path: string, onLines: OnLines, signal: AbortSignal) => Promise<void> }} Transport
- * A transport sends requests. `stream` passes on the documents of a watch in batches, and `textLines` the lines of a text; both return
- * when the response ends. `lines` passes on documents of a response that ends by itself, so it takes no turns with watches.
+ * A transport sends requests. `stream` passes on the documents of a watch in batches, the first of which is empty: the server has
+ * begun to respond. `textLines` passes on the lines of a text; both return when the response ends. `lines` passes on documents of a response that ends by itself, so it takes no turns with watches.
  * `file` returns a whole response, which the caller bounds.
  */
 
@@ -71,7 +71,7 @@ export class FetchTransport {
    * @param {AbortSignal} signal
    */
   stream(path, accept, onDocuments, signal) {
-    return this.turns.run(signal, (turn) => this.#read(path, accept, onDocuments, turn));
+    return this.turns.run(signal, (turn) => this.#read(path, accept, onDocuments, turn, () => onDocuments([])));
   }
 
   /**
@@ -116,15 +116,16 @@ export class FetchTransport {
    * @param {string} accept
    * @param {OnDocuments} onDocuments
    * @param {AbortSignal} signal
+   * @param {() => void} [onBegun]
    */
-  async #read(path, accept, onDocuments, signal) {
+  async #read(path, accept, onDocuments, signal, onBegun) {
     let rest = "";
     await this.#chunks(path, accept, signal, (chunk) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
       const documents = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
       if (documents.length) onDocuments(documents);
-    });
+    }, onBegun);
   }
 
   /**
@@ -132,9 +133,11 @@ export class FetchTransport {
    * @param {string} accept
    * @param {AbortSignal} signal
    * @param {(chunk: string) => void} onChunk
+   * @param {() => void} [onBegun]
    */
-  async #chunks(path, accept, signal, onChunk) {
+  async #chunks(path, accept, signal, onChunk, onBegun) {
     const response = await this.#send(path, { accept, signal });
+    onBegun?.();
     if (!response.body) return;
     const reader = response.body.getReader();
     const decoder = new TextDecoder();

@@ -55,7 +55,7 @@ export class Multiplexed {
    * @param {AbortSignal} signal
    */
   textLines(path, onLines, signal) {
-    return this.#open(path, "text/plain, */*", onLines, signal);
+    return this.#open(path, "text/plain, */*", (data) => data.length && onLines(data), signal);
   }
 
   /**
@@ -114,7 +114,10 @@ export class Multiplexed {
   #receive(message) {
     const subscription = this.open.get(message.id);
     if (!subscription) return;
-    if (message.status) subscription.refused = message.status >= 400;
+    if (message.status) {
+      subscription.refused = message.status >= 400;
+      if (!subscription.refused) subscription.onData([]);
+    }
     if (message.data) {
       // The document of an error is no event; its message is in the end of the subscription.
       if (!subscription.refused) subscription.onData(message.data);
