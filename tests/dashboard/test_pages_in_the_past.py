@@ -98,7 +98,7 @@ def test_editing_is_refused_in_the_past_and_begins_with_the_return(
         assert "at=" not in page.url
 
 
-def test_links_of_the_frame_stay_at_the_time_and_pages_without_a_past_say_so(
+def test_links_of_the_frame_stay_at_the_time_and_pages_without_a_past_explain_it(
     server: DashboardServer, chromium: Browser
 ) -> None:
     at = revision_of_now(server)
@@ -189,7 +189,7 @@ def test_a_comparison_is_of_the_time(server: DashboardServer, chromium: Browser)
 
 
 @pytest.mark.parametrize("tab", ["Logs", "Terminal"])
-def test_a_tab_without_a_past_says_so(server: DashboardServer, chromium: Browser, tab: str) -> None:
+def test_a_tab_without_a_past_explains_it(server: DashboardServer, chromium: Browser, tab: str) -> None:
     server.http.post(PODS, json=pod("logging"))
     with chromium.page(f"object/core/v1/pods/default/logging?at={revision_of_now(server)}") as page:
         page.get_by_role("tab", name=tab).click()
