@@ -30,9 +30,11 @@ from sampan.server.authorization.observed import AuthorizationObserver, observed
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.connections.unread import UnreadBytes, UnreadLimits
 from sampan.server.dashboard.dashboard import Dashboard
-from sampan.server.dashboard.namespaces import ReviewAuthorizer, serving_namespaces
+from sampan.server.dashboard.namespaces import namespaces_review
+from sampan.server.dashboard.object_search import object_search
 from sampan.server.dashboard.oidc import OidcIssuer
 from sampan.server.dashboard.roles import SuggestedRoles
+from sampan.server.dashboard.self_reviews import ReviewAuthorizer, serving_reviews
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.discovery.handler import Discovery
 from sampan.server.event_loop_watch import LoopWatch
@@ -228,7 +230,11 @@ class ApiServer:
         """Return the handler of all resources that this server serves itself."""
         handler = resource_handler(self.cluster, self.admission, self.shared)
         if settings.dashboard is not None:
-            handler = serving_namespaces(handler, self.cluster.reader, self.authorizer)
+            reviews = {
+                "selfnamespacesreviews": namespaces_review(self.cluster.reader, self.authorizer),
+                "selfobjectsearches": object_search(self.cluster.registry, self.cluster.reader, self.authorizer),
+            }
+            handler = serving_reviews(handler, reviews)
         return serving_metrics(handler, self.cluster, self.scraper) if settings.resource_metrics.enabled else handler
 
     def _register_metrics(self, settings: ApiServerSettings) -> None:

@@ -48,9 +48,10 @@ export function scopeOf(text) {
  * Return the entries for what the user has typed.
  * @param {string} text
  * @param {{ kind: import("../discovery/kinds.js").Kind, rows: any[] } | null} scoped objects of the kind that was named
+ * @param {{ text: string, groups: import("./search.js").Found[] }} [found] objects of all kinds
  * @returns {Entry[]}
  */
-export function entriesFor(text, scoped) {
+export function entriesFor(text, scoped, found) {
   const wanted = text.trim().toLowerCase();
   const scope = scopeOf(text);
   if (scope) return scoped ? best(scoped.rows, (row) => score(row.name, scope.rest), OBJECTS_MAX).map((row) => objectEntry(scope.kind, row)) : [];
@@ -59,9 +60,12 @@ export function entriesFor(text, scoped) {
   const kinds = best(ordered, (kind) => kindScore(kind, wanted), SHOWN_MAX).map(kindEntry);
   const { kind, rows } = screen.value;
   const objects = wanted && kind && rows ? best(rows.value, (row) => score(row.metadata.name, wanted), SHOWN_MAX) : [];
+  const near = objects.map((row) => objectEntry(/** @type {any} */ (kind), row.metadata));
+  const known = new Set(near.map((each) => each.id));
   return [
     ...kinds,
-    ...objects.map((row) => objectEntry(/** @type {any} */ (kind), row.metadata)),
+    ...near,
+    ...(found?.text === wanted ? found.groups : []).flatMap((group) => groupEntries(group, wanted)).filter((each) => !known.has(each.id)),
     ...(wanted ? best(namespaceNames.value ?? [], (name) => score(name, wanted), 4).map(namespaceEntry) : []),
     ...best(actions(), (entry) => score(entry.title, wanted), SHOWN_MAX),
   ];
@@ -93,6 +97,12 @@ function objectEntry(kind, metadata) {
     detail: [kind.kind, metadata.namespace].filter(Boolean).join(" · "),
     run: () => go(objectAddress(kind, metadata.namespace ?? "", metadata.name)),
   };
+}
+
+/** @param {import("./search.js").Found} found @param {string} wanted @returns {Entry[]} */
+function groupEntries({ kind, objects, more }, wanted) {
+  const all = { ...kindEntry(kind), id: `more ${kind.plural}.${kind.group}`, detail: t("palette.more", { count: more }), run: () => go(listAddress(kind, { q: wanted })) };
+  return [...objects.map((each) => objectEntry(kind, each)), ...(more ? [all] : [])];
 }
 
 /** @param {string} name @returns {Entry} */

@@ -8,6 +8,7 @@ import { loadNamespaceNames, namespaceNames } from "../lists/namespaces.js";
 import { t } from "../texts/catalogue.js";
 import { entriesFor, namesOf, scopeOf } from "./entries.js";
 import { paletteOpen, paletteText as text } from "./open.js";
+import { found, isSearched, search } from "./search.js";
 
 export { paletteOpen };
 
@@ -27,11 +28,15 @@ export function Palette() {
     namesOf(kind, stop.signal).then((rows) => (names.value = { kind, rows }), () => {});
     return () => stop.abort();
   });
+  useSignalEffect(() => {
+    const wanted = text.value.trim().toLowerCase();
+    return isSearched(wanted) && !scopeOf(wanted) ? search(wanted) : undefined;
+  });
   useEffect(() => {
     if (namespaceNames.value?.length === 0) loadNamespaceNames().catch(() => {});
     return () => (text.value = "");
   }, []);
-  const entries = useComputed(() => (text.value === "" ? [...recent.map((each) => ({ ...each, group: /** @type {const} */ ("recent") })), ...entriesFor("", null)] : entriesFor(text.value, names.value)));
+  const entries = useComputed(() => (text.value === "" ? [...recent.map((each) => ({ ...each, group: /** @type {const} */ ("recent") })), ...entriesFor("", null)] : entriesFor(text.value, names.value, found.value)));
   const close = () => (paletteOpen.value = false);
   const run = (/** @type {import("./entries.js").Entry | undefined} */ entry) => {
     if (!entry) return;

@@ -36,7 +36,7 @@ from sampan.server.request import Headers, Request, Response, UserInfo
 from sampan.server.routes.version import GIT_VERSION
 
 CHECKS_MAX: Final = 16
-FEATURES: Final = ("stream", "namespaces", "ports", "impersonation")
+FEATURES: Final = ("stream", "namespaces", "ports", "impersonation", "search")
 """Abilities of this server that the page may use."""
 _TOKEN: Final = "token"
 _BODY_BYTES_MAX: Final = 64 << 10
