@@ -120,7 +120,7 @@ def test_a_quiet_list_is_not_called_too_old_while_the_history_reaches_the_time(
 def test_a_deletion_without_a_known_time_is_placed_by_the_changes_before_it(
     server: DashboardServer, chromium: Browser
 ) -> None:
-    """As after a restart: the server knows the users and times of recent writes only."""
+    """As after a restart: the server has the users and times of recent writes only."""
     server.create(CONFIG_MAPS, config_map("there-then"))
     at = moment(server)
     server.create(CONFIG_MAPS, config_map("created-later"))
@@ -147,13 +147,13 @@ def test_a_deletion_without_a_known_time_is_placed_by_the_changes_before_it(
 def test_a_change_without_a_time_does_not_show_that_the_history_reaches_a_moment(
     server: DashboardServer, chromium: Browser
 ) -> None:
-    (kept,) = server.create(CONFIG_MAPS, config_map("timeless"))
+    (timeless,) = server.create(CONFIG_MAPS, config_map("timeless"))
 
     def respond(request: Request) -> Response | None:
         if "sampan.dev/history" not in request.wire.query:
             return None
-        revision = kept["metadata"]["resourceVersion"]
-        change = {"type": "MODIFIED", "resourceVersion": revision, "time": None, "object": kept}
+        revision = timeless["metadata"]["resourceVersion"]
+        change = {"type": "MODIFIED", "resourceVersion": revision, "time": None, "object": timeless}
         before = int(request.wire.param("sampan.dev/before") or 1 << 40)
         lines = [change] if int(revision) < before else []
         end = {"type": "END", "reason": "Expired", "continue": ""}

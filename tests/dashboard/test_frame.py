@@ -93,6 +93,27 @@ def test_the_palette_opens_an_object_by_kind_and_part_of_its_name(chromium: Brow
         expect(page.get_by_role("heading", name="second")).to_be_visible()
 
 
+def test_the_palette_finds_objects_of_all_kinds_by_a_part_of_their_names(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    group = {
+        "group": "",
+        "version": "v1",
+        "resource": "configmaps",
+        "objects": [{"namespace": "default", "name": "second"}],
+    }
+    status = {"groups": [{**group, "more": 2}, {**group, "resource": "unknown", "more": 0}], "incomplete": False}
+    server.shell.features = ["search"]
+    server.shell.replaced["/apis/sampan.dev/v1alpha1/selfobjectsearches"] = {"status": status}
+    with chromium.page() as page:
+        expect(page.get_by_role("link", name="ConfigMaps").first).to_be_visible()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("eco")
+        expect(page.get_by_role("option", name="2 more with this name")).to_be_visible()
+        page.get_by_role("option", name="second ConfigMap").click()
+        expect(page.get_by_role("heading", name="second")).to_be_visible()
+
+
 PRESS = """(keys) => {
   for (const key of keys) {
     const options = { key, ctrlKey: key === "k", bubbles: true, cancelable: true };

@@ -58,6 +58,17 @@ def test_all_watches_share_one_stream(page: Page, process: Running) -> None:
     assert watches == []
 
 
+def test_the_palette_finds_objects_of_all_kinds(page: Page, process: Running) -> None:
+    process.http.post(CONFIG_MAPS, json=config_map("harbour-map")).raise_for_status()
+    page.goto(f"{process.address}/dashboard/list/core/v1/namespaces")
+    expect(page.get_by_role("row", name="kube-public")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("our-map")
+    page.get_by_role("option", name="harbour-map ConfigMap").click()
+    expect(page.get_by_role("heading", name="harbour-map")).to_be_visible()
+    process.http.delete(f"{CONFIG_MAPS}/harbour-map").raise_for_status()
+
+
 def test_a_worker_arranges_the_graph_of_relations_under_the_policy_of_the_server(
     page: Page, process: Running, chromium: Browser
 ) -> None:

@@ -68,7 +68,7 @@ class Watcher:
     async def next(self, timeout_s: float | None = None) -> Batch:
         """Return all pending events. Wait up to `timeout_s` seconds (None: no timeout) for the first; then return none.
 
-        The objects with which a watch begins are a batch of their own.
+        The objects with which a watch begins are a separate batch.
 
         Raises `WatcherTooSlow` or `CacheReset` after all earlier events have been taken. Raises `Compacted` if the
         history that the watch begins in was compacted meanwhile.

@@ -18,12 +18,16 @@ def rule(group: str, *resources: str) -> dict[str, Any]:
     return {"apiGroups": [group], "resources": list(resources), "verbs": ["get", "list", "watch"]}
 
 
-@pytest.fixture(autouse=True)
-async def _roles(api: Api) -> None:
+async def fill_roles(api: Api) -> None:
     """Give the default roles rules, which a controller copies in a whole cluster."""
     rules = [rule("", "pods", "pods/log"), rule("", "secrets"), rule("rbac.authorization.k8s.io", "roles")]
     for number, name in enumerate(("view", "edit", "admin"), 1):
         assert (await api.patch(f"{RBAC}/clusterroles/{name}", {"rules": rules[:number]})).code == 200
+
+
+@pytest.fixture(autouse=True)
+async def _roles(api: Api) -> None:
+    await fill_roles(api)
 
 
 async def bind(api: Api, namespace: str, role: str = "view") -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.server.verbs import list as verb
-from tests.loop_turns import counting_turns
+from tests.loop_turn import counting_per_turn
 from tests.server.cluster import Api
 from tests.server.verbs.objects import CONFIG_MAPS, some_config_maps
 
@@ -19,7 +19,7 @@ async def test_many_lists_of_many_objects_are_selected_in_turns_of_the_event_loo
     monkeypatch.setattr(api.server.shared.bodies, "get", lambda *_: None)
     await some_config_maps(api, 20)
     read_page = verb.read_page
-    with counting_turns() as (pages, count):
+    with counting_per_turn() as (pages, count):
 
         async def counted(*args: Any) -> Any:
             count()

@@ -2,7 +2,7 @@
 
 Each client has its own limits, but many may reach theirs at the same time. At the limit of a turn, the others wait for
 the next turns, in order of arrival. `LoopTurns` is for callbacks of connections, whose sockets are not read meanwhile.
-`PieceTurns` is for coroutines.
+`TurnQueue` is for coroutines.
 """
 
 import asyncio
@@ -62,28 +62,28 @@ class LoopTurns:
                 self._count()
 
 
-class PieceTurns:
+class TurnQueue:
     """Queue of long computations that are divided into pieces: one piece runs in each turn of the event loop.
 
     A piece may take some milliseconds. Without turns, the pieces of fifty requests run before the next byte is read.
     """
 
     def __init__(self) -> None:
-        self._turns: LoopTurns | None = None
+        self._limit: LoopTurns | None = None
 
     async def begin(self) -> None:
         """Return when a piece may run. It runs at once, without an `await`. Pieces begin in order of these calls."""
         loop = asyncio.get_running_loop()
-        if self._turns is None:
-            self._turns = LoopTurns(loop, 1)
-        if self._turns.open:
-            self._turns.spend(1)
+        if self._limit is None:
+            self._limit = LoopTurns(loop, 1)
+        if self._limit.open:
+            self._limit.spend(1)
             return
         begun = loop.create_future()
-        self._turns.wait(partial(self._begin, begun))
+        self._limit.wait(partial(self._begin, begun))
         await begun
 
     def _begin(self, begun: asyncio.Future[None]) -> None:
-        if self._turns is not None and not begun.done():  # The caller may have been cancelled.
-            self._turns.spend(1)
+        if self._limit is not None and not begun.done():  # The caller may have been cancelled.
+            self._limit.spend(1)
             begun.set_result(None)

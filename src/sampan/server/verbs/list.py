@@ -122,7 +122,7 @@ async def _tail(
     key = (scope.endpoint.gvk, converted_by, query, options.label_selector, options.field_selector, form, include)
     tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
     if tail is None and len(cache) > _MANY and (not query.limit or query.selection.matches is not None):
-        await shared.turns.begin()
+        await shared.turn_queue.begin()
         tail = None if query.exact else shared.bodies.get(key, cache.changed, now)  # of another request
     if tail is not None:
         cache.counts.list(tail.size)

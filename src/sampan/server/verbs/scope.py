@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from sampan.core.event_loop.offload import Offload
-from sampan.core.event_loop.turns import PieceTurns
+from sampan.core.event_loop.turns import TurnQueue
 from sampan.core.time import Clock
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
@@ -46,7 +46,7 @@ class Shared:
     """Health checks of the scheduler and the controllers, for componentstatuses."""
     offload: Offload = field(default_factory=Offload)
     """Threads for the computations of large requests."""
-    turns: PieceTurns = field(default_factory=PieceTurns)
+    turn_queue: TurnQueue = field(default_factory=TurnQueue)
     """Turns of the event loop for selecting and encoding many events."""
     rewriting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Limit of threads that convert large bodies to another format. More than one would slow the loop."""

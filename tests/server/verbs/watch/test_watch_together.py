@@ -11,7 +11,7 @@ import pytest
 
 from sampan.server.verbs.watch.watch import WatchServer
 from sampan.storage.records import Delivery
-from tests.loop_turns import counting_turns
+from tests.loop_turn import counting_per_turn
 from tests.server.cluster import Api
 from tests.server.verbs.objects import CONFIG_MAPS, PARTIAL, TABLE, config_map, some_config_maps
 
@@ -116,7 +116,7 @@ async def test_many_watches_that_begin_at_once_encode_one_piece_in_each_turn_of_
     await some_config_maps(api, 40)
     joined = WatchServer._joined
     watchers = [Received(f"{ALL}?watch=1", accept, b'"cm-39"') for _ in range(20)]
-    with counting_turns() as (pieces, count):
+    with counting_per_turn() as (pieces, count):
 
         def counted(server: WatchServer, events: Sequence[Delivery]) -> Any:
             count()

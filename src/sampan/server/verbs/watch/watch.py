@@ -16,7 +16,8 @@ from functools import partial
 
 from sampan.core import errors
 from sampan.core.event_loop.offload import LARGE_BYTES, in_thread
-from sampan.core.event_loop.turns import PieceTurns
+from sampan.core.event_loop.turns import TurnQueue
+from sampan.registry.endpoint import Endpoint
 from sampan.server.media import media_of
 from sampan.server.metrics.watches import Chunk, Sent
 from sampan.server.request import Response
@@ -25,7 +26,7 @@ from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.representations.pieces import slices
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import RequestScope
-from sampan.server.verbs.selection import selection_of
+from sampan.server.verbs.selection import SelectionPredicate, selection_of
 from sampan.server.verbs.watch.converted_events import ConvertedEvents, TimeIsUp
 from sampan.server.verbs.watch.frames import Frame, Framer, bookmarker, error_frame, framer
 from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
@@ -61,7 +62,7 @@ class WatchServer:
     """Function that is called when the client has read the objects with which the watch begins."""
     converted: ConvertedEvents | None = None
     """Converter of events to the watched version, if a webhook converts."""
-    turns: PieceTurns = field(default_factory=PieceTurns)
+    turn_queue: TurnQueue = field(default_factory=TurnQueue)
     """Turns of the event loop, for many events."""
     _first: Frame | None = field(init=False)
     """Encoder of the first event; None if that was sent, or does not differ."""
@@ -116,12 +117,12 @@ class WatchServer:
         self, events: Sequence[Delivery], end: float, *, are_shared: bool = True
     ) -> AsyncGenerator[bytes, None]:
         """Yield these events in chunks, one in each turn of the event loop."""
-        await self.turns.begin()
+        await self.turn_queue.begin()
         for part in slices(events, map(_size_of_delivery, events), self.framer.piece_bytes):
             chunk = await self._chunk(part, end, are_shared=are_shared)
             if chunk:
                 yield chunk
-            await self.turns.begin()
+            await self.turn_queue.begin()
 
     async def _chunk(self, events: Sequence[Delivery], end: float, *, are_shared: bool = True) -> bytes:
         """Return these events, joined. Watchers of the same events in the same form share the chunk, unless only this
@@ -133,7 +134,7 @@ class WatchServer:
                 return b""
             return self.sent.counted(self._joined(events))
         if self._first is not None:
-            await self.turns.begin()
+            await self.turn_queue.begin()
         if self.framer.form != "":
             for kind, event in events:
                 if len(event.record.value) >= LARGE_BYTES:
@@ -181,7 +182,7 @@ async def watch(scope: RequestScope) -> Response:
     media = _acceptable(scope)
     framed = framer(scope, media)
     if revision != endpoint.store.cache.newest.revision or options.send_initial_events:
-        await scope.shared.turns.begin()  # Many events may have to be selected.
+        await scope.shared.turn_queue.begin()  # Many events may have to be selected.
     cache = endpoint.store.cache.newest
     initial = options.send_initial_events
     if not options.resource_version or initial:
@@ -207,7 +208,6 @@ async def watch(scope: RequestScope) -> Response:
         if not isinstance(error, Compacted):
             raise
         return _expired(revision, error.compact_revision, media)
-    webhook = endpoint.definition.webhook
     stream = WatchServer(
         watcher=watcher,
         framer=framed,
@@ -220,12 +220,15 @@ async def watch(scope: RequestScope) -> Response:
         sent=scope.shared.watches.sent(request.info.group, request.info.version, request.info.resource),
         listed=partial(_count_list, scope),
         begun=request.initial_sent,
-        converted=webhook
-        if webhook is None
-        else ConvertedEvents(webhook, endpoint, cache.revision if after is None else 0, selection),
-        turns=scope.shared.turns,
+        converted=_converted(endpoint, cache.revision if after is None else 0, selection),
+        turn_queue=scope.shared.turn_queue,
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
+
+
+def _converted(endpoint: Endpoint, began: int, selection: SelectionPredicate) -> ConvertedEvents | None:
+    webhook = endpoint.definition.webhook
+    return None if webhook is None else ConvertedEvents(webhook, endpoint, began, selection)
 
 
 def _count_list(scope: RequestScope) -> None:

@@ -1,4 +1,4 @@
-"""`counting_turns`: counts what happens in each turn of the event loop."""
+"""`counting_per_turn`: counts what happens in each turn of the event loop."""
 
 import asyncio
 from collections import Counter
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def counting_turns() -> Iterator[tuple[Counter[int], Callable[[], None]]]:
+def counting_per_turn() -> Iterator[tuple[Counter[int], Callable[[], None]]]:
     """Return the counts by turn of the loop, and a function that counts one more in the current turn."""
     loop, counts, turn = asyncio.get_running_loop(), Counter[int](), 0
     timer = loop.call_soon(str)
