@@ -14,6 +14,7 @@ from sampan.storage.signal import LoneSignal
 from sampan.storage.wakes import Wakes
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Sequence[Delivery])
 
 
 class WatchedCache(Protocol):
@@ -189,7 +190,7 @@ class WatchGroup:
         self._respliced = respliced
         self._made: dict[Hashable, tuple[Delivery, Delivery, Any]] = {}
 
-    def shared(self, form: Hashable, events: Sequence[Delivery], make: Callable[[Sequence[Delivery]], T]) -> T:
+    def shared(self, form: Hashable, events: E, make: Callable[[E], T]) -> T:
         """Return `make(events)`, or its cached result from another watcher of the group that took the same events.
 
         `form` identifies everything else that the result depends on. `events` is not empty.

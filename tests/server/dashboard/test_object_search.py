@@ -74,7 +74,7 @@ async def test_a_user_finds_only_what_they_may_list(api: Api) -> None:
     assert found(await search(api, "web", **JANE)) == {"pods": ["bank/web", "shop/web"]}
 
 
-async def test_the_rest_of_many_objects_is_counted_for_those_who_may_list_them(api: Api) -> None:
+async def test_the_rest_of_many_objects_is_counted_without_objects_that_the_user_may_not_list(api: Api) -> None:
     await fill_roles(api)
     for number in range(OBJECTS_MAX + 3):
         await api.create("/api/v1/namespaces/default/pods", pod(f"web-{number:02}"))

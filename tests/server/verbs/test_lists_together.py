@@ -12,7 +12,7 @@ from tests.server.verbs.objects import CONFIG_MAPS, some_config_maps
 
 
 @pytest.mark.parametrize("query", ["", "?labelSelector=app%21%3Dx", "?limit=5&labelSelector=app%21%3Dx"])
-async def test_many_lists_of_many_objects_are_selected_in_turns_of_the_event_loop(
+async def test_many_lists_of_many_objects_are_selected_one_in_each_turn_of_the_event_loop(
     api: Api, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verb, "_MANY", 10)

@@ -19,7 +19,7 @@ _ATTRIBUTES: Final = ("group", "resource", "verb", "subresource")
 
 
 def namespaces_review(reader: CacheReader, authorizer: Authorizer) -> Review:
-    """Return the review."""
+    """Return the function for `serving_reviews`."""
 
     async def review(user: UserInfo, spec: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         attributes = _attributes(spec)

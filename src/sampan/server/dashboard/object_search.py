@@ -70,7 +70,7 @@ class ObjectSearch:
 
 
 def object_search(registry: ResourceRegistry, reader: CacheReader, authorizer: Authorizer) -> Review:
-    """Return the review."""
+    """Return the function for `serving_reviews`."""
     return ObjectSearch(registry, reader, authorizer).review
 
 
