@@ -2,7 +2,7 @@
 
 import asyncio
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -366,7 +366,7 @@ async def test_watchers_that_take_the_same_events_share_what_is_made_of_them(sto
     async with running(store) as cache, cache.watch(PODS, after=1) as one, cache.watch(PODS, after=1) as other:
         calls = 0
 
-        def make(events: list[Delivery]) -> list[int]:
+        def make(events: Sequence[Delivery]) -> list[int]:
             nonlocal calls
             calls += 1
             return [event.revision for _, event in events]
@@ -384,7 +384,7 @@ async def test_watchers_that_take_other_events_get_what_is_made_of_those(store: 
     async with running(store) as cache, cache.watch(PODS, after=1) as fast, cache.watch(PODS, after=1) as slow:
         names: list[list[str]] = []
 
-        def make(events: list[Delivery]) -> list[str]:
+        def make(events: Sequence[Delivery]) -> list[str]:
             return [event.record.name for _, event in events]
 
         for name in ("1", "2", "3"):
@@ -395,7 +395,7 @@ async def test_watchers_that_take_other_events_get_what_is_made_of_those(store: 
 
 
 async def test_a_watcher_that_was_ended_gets_no_more_than_it_has_taken(store: AnyStore) -> None:
-    def make(events: list[Delivery]) -> list[str]:
+    def make(events: Sequence[Delivery]) -> list[str]:
         return [event.record.name for _, event in events]
 
     async with (
