@@ -37,6 +37,8 @@ export class ListView {
     this.total = signal(0);
     this.stoppedAfter = signal(0);
     this.health = healthWith([]);
+    /** Whether rows are problems: it changes with them, with the columns, and slowly with the time. */
+    this.judged = { definitions: /** @type {unknown} */ (null), at: 0, problems: /** @type {Map<object, boolean>} */ (new Map()) };
     /** Widths of the columns so far. @type {{ columns: unknown, values: number[] } | undefined} */
     this.widths = undefined;
     this.duration = 0;
@@ -112,12 +114,19 @@ export class ListView {
     const nowMs = now.peek();
     const healthOf = (/** @type {import("../table/store.js").Row} */ row) => health(row, nowMs);
     const stored = [...this.store.rows.values()];
+    const before = this.judged.definitions === definitions && Math.abs(nowMs - this.judged.at) < TIME_MS ? this.judged : null;
+    const judged = { definitions, at: before?.at ?? nowMs, problems: new Map() };
+    const isProblem = (/** @type {import("../table/store.js").Row} */ row) => {
+      const found = before?.problems.get(row) ?? healthOf(row).problem !== null;
+      judged.problems.set(row, found);
+      return found;
+    };
     /** @type {import("../table/store.js").Row[]} */
     const found = [];
     let [total, troubled, stoppedAfter, matched, budget] = [0, 0, 0, 0, BUDGET_MS];
     for (let i = 0; i < stored.length; i += STEP) {
       const step = stored.slice(i, i + STEP).filter((row) => !namespaces || namespaces.has(row.metadata.namespace ?? ""));
-      const bad = step.filter((row) => healthOf(row).problem);
+      const bad = step.filter(isProblem);
       total += step.length;
       troubled += bad.length;
       if (budget <= 0) stoppedAfter ||= matched;
@@ -135,6 +144,7 @@ export class ListView {
     return () =>
       batch(() => {
         this.health = health;
+        this.judged = judged;
         this.columns.value = sameColumns(this.columns.peek(), wide ? all : all.filter((each) => !each.wide));
         this.total.value = total;
         this.problemCount.value = troubled;
