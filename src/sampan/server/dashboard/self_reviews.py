@@ -26,7 +26,7 @@ Review = Callable[[UserInfo, Any], Awaitable[tuple[dict[str, Any], dict[str, Any
 
 def is_review(info: RequestInfo) -> bool:
     """Return True for a request for one of the reviews."""
-    return (info.group, info.version) == (GROUP, VERSION) and info.resource in KINDS
+    return info.group == GROUP and info.version == VERSION and info.resource in KINDS
 
 
 class ReviewAuthorizer:
