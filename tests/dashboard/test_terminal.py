@@ -132,7 +132,7 @@ def test_the_size_of_the_terminal_follows_the_window(page: Page) -> None:
     rows = "document.querySelectorAll('.xterm-rows > div').length"
     for height, few in ((900, "> 28"), (600, "< 28")):
         page.set_viewport_size({"width": 1440, "height": height})
-        page.wait_for_function(f"{rows} {few}")
+        wait_until(page, f"{rows} {few}")
         enter(page, "clear; echo at=$(stty size)=")
         expect(screen(page)).to_contain_text(f"at={page.evaluate(rows)} ")
 
