@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from sampan.server.authorization.namespaces import allowed_namespaces
+from sampan.server.dashboard import object_search
 from sampan.server.dashboard.object_search import KINDS_MAX, OBJECTS_MAX
 from tests.server.cluster import Api
 from tests.server.dashboard.browser import Browser
@@ -84,6 +86,21 @@ async def test_the_rest_of_many_objects_is_counted_without_objects_that_the_user
     [group] = (await search(api, "web", **JANE))["groups"]
     assert (len(group["objects"]), group["more"]) == (OBJECTS_MAX, 3)
     assert len((await search(api, "a" * 2))["groups"]) <= KINDS_MAX
+
+
+async def test_the_number_of_decisions_of_a_search_is_limited(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill_roles(api)
+    monkeypatch.setattr(object_search, "DECISIONS_MAX", 3)
+    decided: list[str] = []
+
+    async def recorded(authorizer: Any, user: Any, info: Any, namespaces: Any) -> Any:
+        decided.extend(namespaces)
+        return await allowed_namespaces(authorizer, user, info, namespaces)
+
+    monkeypatch.setattr(object_search, "allowed_namespaces", recorded)
+    await make(api, *(f"n{number}/web" for number in range(5)), "bank/other")
+    assert (await search(api, "web", **JANE)) == {"groups": [], "incomplete": True}
+    assert decided == ["n0", "n1", "n2"]
 
 
 async def test_events_are_not_found(api: Api) -> None:

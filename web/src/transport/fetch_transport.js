@@ -19,7 +19,8 @@ export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
  *   lines: (path: string, onDocuments: OnDocuments, signal?: AbortSignal) => Promise<void>,
  *   textLines: (path: string, onLines: OnLines, signal: AbortSignal) => Promise<void> }} Transport
  * A transport sends requests. `stream` passes on the documents of a watch in batches, the first of which is empty: the server has
- * begun to respond. `textLines` passes on the lines of a text; both return when the response ends. `lines` passes on documents of a response that ends by itself, so it takes no turns with watches.
+ * begun to respond. `textLines` passes on the lines of a text; both return when the response ends. `lines` passes on documents of a
+ * response that ends by itself, so it takes no turns with watches.
  * `file` returns a whole response, which the caller bounds.
  */
 

@@ -7,7 +7,8 @@ objects. The best names come first: the text itself, then those that begin with 
     {"status": {"groups": [{"group": "apps", "version": "v1", "resource": "deployments", "kind": "Deployment",
       "namespaced": true, "objects": [{"namespace": "shop", "name": "web"}], "more": 0}], "incomplete": false}}
 
-Guarantees: a search decodes no object. Its response has at most `KINDS_MAX` kinds with `OBJECTS_MAX` objects each, and
+Guarantees: a search decodes no object. It decides only about kinds and namespaces that have such names, and about at
+most `DECISIONS_MAX` of them one by one. Its response has at most `KINDS_MAX` kinds with `OBJECTS_MAX` objects each, and
 it gives way to other requests every few milliseconds.
 """
 
@@ -32,6 +33,8 @@ TEXT_MAX: Final = 253
 """Limits of the length of the text: that of names."""
 OBJECTS_MAX: Final = 8
 KINDS_MAX: Final = 40
+DECISIONS_MAX: Final = 1000
+"""Namespaces that are decided one by one in a search: an authorizer may be a webhook."""
 _STEP: Final = 1000
 """Names that are compared between two looks at the time."""
 _Rank = tuple[int, int, str, str]
@@ -49,7 +52,7 @@ class ObjectSearch:
         """Return the spec and the status. Raises `StatusError` 400."""
         text = _text(spec)
         slices, incomplete = TimeSlices(), False
-        namespaces = [record.name for record in self.reader.records("", "namespaces")]
+        left = DECISIONS_MAX
         found: list[tuple[_Rank, dict[str, Any]]] = []
         for definition in _searched(self.registry.definitions()):
             matching = await _matching(self.reader.records(definition.group, definition.resource), text, slices)
@@ -57,7 +60,10 @@ class ObjectSearch:
                 continue
             info = RequestInfo("", "list", is_resource=True, version=definition.storage_version)
             info.group, info.resource = definition.group, definition.resource
-            allowed = await allowed_namespaces(self.authorizer, user, info, namespaces if definition.namespaced else ())
+            namespaces = sorted({record.namespace for record in matching} - {""})
+            allowed = await allowed_namespaces(self.authorizer, user, info, namespaces[:left])
+            if not allowed.everywhere:
+                incomplete, left = incomplete or len(namespaces) > left, max(0, left - len(namespaces))
             incomplete = incomplete or allowed.incomplete
             if not allowed.everywhere:
                 visible = set(allowed.names)
